@@ -209,6 +209,7 @@ FORMAT = Format(
         *(f"{mark}{word}," for mark in (",", ";", "\t") for word in ("direction", "pass", "mode")),
         "foreach",
         "for-loop",
+        *(f"{name} " for name in ("orch", "riton", "compile", "Liger", "pex", "ager")),
         *(f"{mark}{word}" for word in _NAMING for mark in ("| ", "|")),
     ),
     schemas={"operator_table": OperatorTable},
@@ -237,6 +238,8 @@ FORMAT = Format(
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*|\.\. (?:list-|csv-)?table:: )(?:.*[^a-z])?"
     rf"(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
     r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
+    r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
+    r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"

@@ -140,7 +140,7 @@ def columns_of(
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
-    every |= {"kernel"} if _by_passes(columns) else set()
+    every |= {"kernel"} if _by_passes(grid, columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
@@ -151,12 +151,18 @@ def columns_of(
     return columns if all(every & need for need in table.needs) else []
 
 
-def _by_passes(columns: Sequence[Column]) -> bool:
+def _by_passes(grid: Grid, columns: Sequence[Column]) -> bool:
     """Whether times stand side by side under who computed them, beside a column of passes: nothing
     but calls has both."""
     named = {each.aside["kernel"] for each in columns if "kernel" in each.aside}
-    passes = any(each.spec is not None and each.spec.name == "direction" for each in columns)
-    return passes and len(named) > 1
+    places = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "direction"]
+    if len(named) <= 1 or len(places) != 1:
+        return False
+    texts = [plain(row.cells[places[0]].text) for row in grid.rows if len(row.cells) == grid.width]
+    return bool(texts) and all(map(_PASS.match, texts))
+
+
+_PASS = re.compile(r"(?:fwd?|bwd?|forward|backward|both)\b", re.IGNORECASE)
 
 
 _ATTENTION = re.compile(

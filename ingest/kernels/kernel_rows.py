@@ -69,6 +69,7 @@ from assay.ingest.kernels.settings_around import (
     sizes_named,
 )
 from assay.ingest.kernels.units_said import in_units_of_tests
+from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -536,8 +537,8 @@ def _sizes_apart(records: Sequence[Record]) -> None:
             record.other.append(("bytes of each rank", size.text))
 
 
-OFF = 0.03
-"""How far the digits of a time and a bandwidth may be from the size of a message."""
+OFF = 0.02
+"""How far a time and a bandwidth may be from the size of a message, apart from their digits."""
 
 
 def _unproven_apart(records: Sequence[Record]) -> None:
@@ -548,13 +549,20 @@ def _unproven_apart(records: Sequence[Record]) -> None:
         if "time" not in cells or "bytes" not in cells or cells["bytes"].value_origin != "stated":
             continue
         ratio = ratio_of(cells["op"].text, int(cells["ranks"].text)) if "ranks" in cells else None
-        rates = [cells["algbw"]] if "algbw" in cells else []
-        size, took = _amount(cells["bytes"]), _amount(cells["time"])
-        made = [_amount(each) for each in rates]
-        made += [_amount(cells["busbw"]) / ratio] if ratio and "busbw" in cells else []
-        if any(abs(rate * took - size) > OFF * size for rate in made):
+        size, took = _amount(cells["bytes"]), _around(cells["time"])
+        rates = [(cells["algbw"], 1.0)] if "algbw" in cells else []
+        rates += [(cells["busbw"], ratio)] if ratio and "busbw" in cells else []
+        made = [(took[0] * rate[0] / by, took[1] * rate[1] / by)
+                for cell, by in rates for rate in [_around(cell)]]  # fmt: skip
+        if any(not low * (1 - OFF) <= size <= high * (1 + OFF) for low, high in made):
             size_said = cells.pop("bytes")
             record.other.append(("size said above", size_said.text))
+
+
+def _around(cell: Cell) -> tuple[float, float]:
+    """The least and the most that a number may be, as its digits leave it open."""
+    number = printed(cell.text)
+    return number.low * cell.scale, number.high * cell.scale
 
 
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:

@@ -83,11 +83,16 @@ _RANKS = re.compile(
 )
 
 
+_OF_NODES = re.compile(r"\b(?:each|nodes?|hosts?|servers?|box(?:es)?|per)\b", re.IGNORECASE)
+"""Found in names that may say how many ranks each node has."""
+
+
 def _of_own_ranks(
     row: GridRow, names: Sequence[str], above: Mapping[str, Cell]
 ) -> Mapping[str, Cell]:
     """Facts above a table with the ranks that the name of a row says: `ring, 16 ranks`."""
-    told = {many for name in names for many in _RANKS.findall(name)} if "ranks" in above else set()
+    names = [name for name in names if not _OF_NODES.search(name)] if "ranks" in above else []
+    told = {many for name in names for many in _RANKS.findall(name)}
     if not told or above["ranks"].text in told:
         return above
     made = {name: cell for name, cell in above.items() if name != "ranks"}

@@ -19,7 +19,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, OF_STEPS
-from assay.ingest.kernels.settings_around import FAR, around, nearest_first
+from assay.ingest.kernels.settings_around import FAR, ROW, around, nearest_first
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
@@ -115,12 +115,24 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
         return None
     found = {each for line in around(above) for each in _declared(line.text, schema)}
     if not found:  # `All in TFLOP/s.` right below a table
-        below = (line for line in lines[grid.end : grid.end + 2] if line.text.strip())
-        found = {each for line in below if _OF_THIS.match(line.text)
+        found = {each for line in _right_below(lines, grid)
                  for each in _declared(line.text, schema)}  # fmt: skip
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema)
+
+
+def _right_below(lines: Sequence[Line], grid: Grid) -> Iterator[Line]:
+    """The line right below a table that speaks of it, and of no table behind that line."""
+    below = [line for line in lines[grid.end : grid.end + _BELOW] if line.text.strip()][:2]
+    text = below[0].text if below else ""
+    if text and lines[grid.end + 1 :] and below[0] in lines[grid.end : grid.end + 2]:
+        of_next = text.rstrip().endswith(":") or any(ROW.match(line.text) for line in below[1:])
+        if _OF_THIS.match(text) and not of_next:
+            yield below[0]
+
+
+_BELOW = 6
 
 
 def _has_unit(label: str) -> bool:
