@@ -297,6 +297,10 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     told = [*named, *parts(signed(text), stated, logged=logged, others=others)]
     if not told:
         return []
+    if (micro := _IN_SHORT.search(text)) and any(part.name == "micro_batch" for part in told):
+        # so many sequences of a device, beside it, are those of a step
+        told = [part for part in told if part.name != "micro_batch"]
+        told.append(Part("micro_batch", micro[1], micro.start(1)))
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
@@ -306,6 +310,9 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
+
+
+_IN_SHORT = deferred(r"\b(?:MBS|mbs)\b\W{0,3}(?:of )?([0-9]+)(?![\w.,/-])")
 
 
 def _alone(text: str, told: Sequence[Part]) -> bool:

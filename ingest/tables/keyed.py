@@ -50,7 +50,9 @@ class Keyed:
         used: set[int] = set()
         for record, name in zip(records, names, strict=True):
             for field, cell in self.rows[name].items():
-                if field not in record.cells:
+                own = record.cells.get(field)
+                # a title may be of another machine than the one that the row names
+                if own is None or (field == "gpu" and own.line < min(cell.line, record.line)):
                     record.cells[field] = cell
                     used.add(cell.line)
         return used
@@ -78,7 +80,11 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     machines = _machines(columns, rows)
     told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
     count = len(told) + sum(len(held) - 1 for held in several.values())
-    if not (count >= FEWEST or machines) or any(c.spec and c.spec.quantity for c in columns):
+    measured = [c for c in columns if c.spec and c.spec.quantity]
+    if machines:  # what it has of each, and how much a device holds
+        told = [n for n in told if (spec := columns[n].spec) is None or spec.name != "nodes"]
+        measured = [c for c in measured if c.spec and c.spec.name != "memory"]
+    if not (count >= FEWEST or machines) or measured:
         return None
     foreign = set[str]().union(*(split(column.label) for column in columns)) & FOREIGN
     if foreign - (_OF_MACHINES if machines else set()):
