@@ -312,7 +312,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     return told
 
 
-_IN_SHORT = deferred(r"\b(?:MBS|mbs)\b\W{0,3}(?:of )?([0-9]+)(?![\w.,/-])")
+_IN_SHORT = deferred(r"\b(?:MBS|mbs)\b\W{0,3}(?:of )?([0-9]+)(?![\w/-]|[.,] ?[0-9])")
 
 
 def _alone(text: str, told: Sequence[Part]) -> bool:
