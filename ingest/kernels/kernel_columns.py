@@ -15,7 +15,7 @@ from fractions import Fraction
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
-from assay.ingest.kernels.collective_ranks import told_by_ratio
+from assay.ingest.kernels.collective_ranks import agrees, told_by_ratio
 from assay.ingest.kernels.kernel_labels import (
     LOOSE,
     SIZED,
@@ -410,16 +410,21 @@ def _of_runs(grid: Grid, schema: Schema) -> bool:
 
 
 def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dict[str, Cell]:
-    """How many ranks there were, where nothing says it and the two bandwidths of every row do."""
-    if "op" not in above or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
+    """How many ranks there were, where nothing says it, or another number, and the two bandwidths
+    of every row do."""
+    if "op" not in above or not {"algbw", "busbw"} <= set(fields(schema)):
         return {}
     columns = [column_named(plain(label), schema) for label in grid.header()]
     held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
     if "ranks" in held or not {"algbw", "busbw"} <= held.keys():
         return {}
-    texts = [[plain(row.cells[held[n]].text) for n in ("algbw", "busbw")]
+    one, other = held["algbw"], held["busbw"]
+    pairs = [(plain(row.cells[one].text), plain(row.cells[other].text))
              for row in grid.rows if len(row.cells) == len(columns)]  # fmt: skip
-    if not (ranks := told_by_ratio(above["op"].text, [(one, other) for one, other in texts])):
+    op = above["op"].text
+    if "ranks" in above and agrees(op, int(above["ranks"].text), pairs) is not False:
+        return {}
+    if not (ranks := told_by_ratio(op, pairs)):
         return {}
     head = grid.heads[-1].line
     return {

@@ -307,6 +307,22 @@ OF_STEPS = deferred(
 """Found in a sentence on the numbers of whole steps, which no calls are."""
 
 
+_OF_SUMS = deferred(
+    r"\b(?:total|totals|sum|summed|totall?ed|aggregated?) (?:time )?(?:over|of|across) (?:all )?"
+    r"(?:the )?(?:layers|calls|steps|micro-?batches|collectives)\b"
+    r"|\b(?:per|in (?:a|one|each)|of (?:a|one|each)|one) (?:whole |single )?(?:training )?"
+    r"(?:step|iteration)\b",
+    re.IGNORECASE,
+)
+"""Found above times of all calls of a step together, as a profile gives them."""
+
+
+def of_sums(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether a line right above a table says that its times are of all calls of a step."""
+    near = lines[max(0, grid.begin - _NEAREST) : grid.begin]
+    return any(_OF_SUMS.search(line.text) for line in near)
+
+
 def of_whole_runs(lines: Sequence[Line], grid: Grid, *, headless: bool) -> bool:
     """Whether the title of a table, or a line right above it, speaks of training or of other work
     of a whole model; of a table that says no heads, any title around it too."""

@@ -19,7 +19,7 @@ from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
-from assay.ingest.kernels.collective_ranks import ratio_of
+from assay.ingest.kernels.collective_ranks import MOST_RANKS, ratio_of
 from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
@@ -40,6 +40,7 @@ from assay.ingest.kernels.kernel_headings import (
     benchmark_above,
     of_curves,
     of_other_calls,
+    of_sums,
     of_whole_runs,
     said_above,
     sizes_of_one_rank,
@@ -132,6 +133,7 @@ def kernel_rows(
             _directed(grid, columns, records)
         if "op" in fields(table.schema):
             _sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
+            _ranks_proved(records)
             _unproven_apart(records)
             _twice_apart(grid, columns, records)
         if products and not _of_products(lines, grid, records, products):
@@ -151,6 +153,8 @@ def _columns(
         if of_other_calls(lines, grid) or of_whole_runs(lines, grid, headless=headless):
             return []
     bare = bare_column(lines, grid, table.schema)
+    if "op" in fields(table.schema) and of_sums(lines, grid):
+        return []
     curves = bool(grid.series) or of_curves(lines, grid)
     squares = _squares(lines, grid, table)
     return columns_of(grid, table, above, order, bare, curves=curves, products=squares)
@@ -557,6 +561,36 @@ def _unproven_apart(records: Sequence[Record]) -> None:
         if any(not low * (1 - OFF) <= size <= high * (1 + OFF) for low, high in made):
             size_said = cells.pop("bytes")
             record.other.append(("size said above", size_said.text))
+
+
+def _ranks_proved(records: Sequence[Record]) -> None:
+    """Give calls the ranks that their sizes, times and bandwidths of the bus prove, where the text
+    above says others, of another run or of a node: one number that all rows agree in."""
+    held = [each.cells for each in records]
+    if len(held) < TWO or any(
+        not {"time", "busbw", "bytes", "ranks"} <= cells.keys()
+        or cells["ranks"].value_origin != "stated" or cells["bytes"].value_origin == "stated"
+        for cells in held
+    ):  # fmt: skip
+        return
+    if any(_fits(cells, int(cells["ranks"].text), OFF) for cells in held):
+        return
+    fits = [n for n in range(2, MOST_RANKS + 1) if all(_fits(cells, n) for cells in held)]
+    for cells in held if len(fits) == 1 else ():
+        law = "the bus bandwidth of a size over its time is one between so many ranks"
+        solved = cells["ranks"]._replace(text=str(fits[0]), value_origin="solved", law=law)
+        cells["ranks"] = solved
+
+
+def _fits(cells: Mapping[str, Cell], ranks: int, off: float = 0.0) -> bool:
+    """Whether the bandwidth of a call is that of its size and its time between so many ranks, or
+    `off` by a part of it."""
+    ratio = ratio_of(cells["op"].text, ranks)
+    if ratio is None:
+        return False
+    took, rate = _around(cells["time"]), _around(cells["busbw"])
+    moved = _amount(cells["bytes"]) * ratio
+    return took[0] * rate[0] * (1 - off) <= moved <= took[1] * rate[1] * (1 + off)
 
 
 def _around(cell: Cell) -> tuple[float, float]:
