@@ -380,8 +380,10 @@ def _named_anew(context: Context, line: Line) -> dict[str, Cell]:
         for each in reversed(context.statements[-MOST_BACK:])
         if "gpu" in each.values and not each.until and section[: len(each.section)] == each.section
     )
-    cell = Cell(device.text, line.number, line.column, state="unknown")
-    return {"gpu": cell} if line_of_other(next(held, None), cell) else {}
+    cell, last = Cell(device.text, line.number, line.column, state="unknown"), next(held, None)
+    if last is None or last.line in section[-1:]:  # the heading above it names one
+        return {}
+    return {"gpu": cell} if line_of_other(last, cell) else {}
 
 
 def _at_tables(
@@ -456,9 +458,34 @@ def _worth(text: str) -> bool:
 def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
     """The lines without the signs of comments: of all in a table of separated values, elsewhere of
     those that are no headings."""
+    if source.endswith(".ipynb"):
+        lines = list(_unquoted(lines, taken))
     if not named_table(source):
         return without_signs(lines, source, taken)
     return [line if line.number in taken else uncommented(line) for line in lines]
+
+
+_ARGUMENT = deferred(
+    r"(\s*\"\s*)([A-Za-z]\w* ?= ?(?:[0-9][0-9_]*|True|[\w.]*float16),?)\s*(?:\\n)?\",?\s*"
+)
+
+_CALL_OF_ELSE = deferred(
+    r"gener|sampl|eval|infer|predict|decod|llm|pipeline|tokeni[sz]|dummy|warm", re.IGNORECASE
+)
+"""Calls whose arguments are no settings of training."""
+
+
+def _unquoted(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
+    """The lines of a notebook, those without their quotes that are one argument of a call."""
+    opened = ""
+    for line in lines:
+        if "(\\n" in line.text or '")"' in line.text or '")\\n' in line.text:
+            opened = line.text
+        found = _ARGUMENT.fullmatch(line.text) if "=" in line.text else None
+        if found is None or line.number in taken or _CALL_OF_ELSE.search(opened):
+            yield line
+        else:
+            yield line._replace(text=found[2], column=line.column + found.end(1))
 
 
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:

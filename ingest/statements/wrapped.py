@@ -247,7 +247,12 @@ def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
 
 def named_beside(line: Line) -> Device | None:
     """The one device that a line of prose names above a table, whatever it says of it."""
-    return only(_of_tables(line, under=False)) if devices(line.text) else None
+    if not devices(line.text):
+        return None
+    return only(_REMARK.sub(" ", _of_tables(line, under=False)))
+
+
+_REMARK = re.compile(r"\([^()]*\)")
 
 
 def _of_tables(line: Line, *, under: bool) -> str:
@@ -284,7 +289,7 @@ MOST_PAIRS = 3
 SHORTEST_PROSE, LONGEST_PROSE = 12, 400
 """Letters of a line that is a sentence, and beyond which it is a paragraph that speaks of much."""
 
-_NO_PROSE = deferred(r"\s*(?:[|>#]|[-*+•] |[0-9]{1,2}[.)] |:[a-z]|\.\. |<t|```)|\W*$")
+_NO_PROSE = deferred(r"\s*(?:[|>#\"]|[-*+•] |[0-9]{1,2}[.)] |:[a-z]|\.\. |<t|```)|\W*$")
 
 
 def _is_of_table(sentence: str, *, under: bool) -> bool:
