@@ -382,6 +382,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
+        found |= _marked_in(line.text)
         found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
         for name, meant in _with_units(line.text, words):
@@ -533,6 +534,25 @@ def _letters(text: str) -> dict[str, str]:
     kinds = list(dict.fromkeys(_KINDS[word.casefold()] for word in words))
     letters = re.findall("[a-z]", found[0].replace(" x ", " ").replace("×", " "))
     return {found[0]: " x ".join(kinds)} if len(kinds) == len(letters) else {}
+
+
+_MARKED = re.compile(r"(\*\*|`)([A-Za-z]{1,3})\1\s*(?:[:=–—]|is\b)\s*([^;*`]{4,80}?)\s*(?=[;.]|$)")
+
+_ON_RANK = re.compile(r" (?:on|of) (?:rank 0|the first rank|(?:one|each) (?:GPU|device|rank))$")
+
+_IN_PERCENT = re.compile(r",? in (?:percent|%)$")
+
+
+def _marked_in(text: str) -> dict[str, str]:
+    """Letters that a line explains one after another, each with its quantity: `**t**: seconds per
+    step; **m**: peak GiB on rank 0`."""
+    told = _MARKED.findall(text) if ";" in text and ("**" in text or "`" in text) else ()
+    found = {
+        name: _IN_PERCENT.sub(" (%)", _ON_RANK.sub("", meant.strip())) for _, name, meant in told
+    }
+    return {
+        name: meant for name, meant in found.items() if (known := said(meant)) and known.unit_known
+    }
 
 
 _MEANS = re.compile(

@@ -140,6 +140,7 @@ from assay.ingest.tables.units_beside import (
     estimates_beside,
     names_metrics,
     of_the_job,
+    with_bare_sizes,
     with_measured_memory,
     with_memory_units,
     with_metrics_apart,
@@ -346,6 +347,9 @@ class _Table:
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(
             labelled, schema, lambda: [*place.texts(), *self._explained_below()]
+        )
+        labelled = with_bare_sizes(
+            labelled, schema, lambda: [line.text for line in (*place.titles, *place.near)]
         )
         self.beside_estimates = estimates_beside(
             labelled, lambda: [*(line.text for line in place.titles), *place.texts()]

@@ -418,6 +418,40 @@ def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
 
 
+def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with a label that is nothing but a unit of bytes, beside a rate or a time, as that
+    of a memory, where the text or a heading above speaks of memory: `GiB | s/step`."""
+    if not grid.heads or grid.labels:
+        return grid
+    labels = [plain(text) for text in _lowest(grid)]
+    bare = [at for at, label in enumerate(labels) if _A_SIZE.fullmatch(label)]
+    if len(bare) != 1:
+        return grid
+    fields = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.quantity}
+    texts = above() if fields and "memory" not in fields else ()
+    if not any(map(_OF_MEMORY.search, texts)) or any(map(_OF_OTHERS.search, texts)):
+        return grid
+    last, (at,) = grid.heads[-1], bare
+    cells = [*last.cells]
+    cells[at] = cells[at]._replace(text=f"memory ({labels[at]})")
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+_A_SIZE = re.compile("[GM]i?B")
+
+_OF_MEMORY = re.compile(
+    r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"
+    r"(?! (?:bandwidth|speed|clock|of the host|on the host))|\bVRAM\b|显存|\bSpeicher",
+    re.IGNORECASE,
+)
+
+_OF_OTHERS = re.compile(
+    r"\b(?:host|CPU|system|main|pinned|swap)[ -](?:memory|RAM)\b|\bcheckpoint(?!ing)|\bdisks?\b"
+    r"|\bdata ?sets?\b|\bNVMe\b",
+    re.IGNORECASE,
+)
+"""Words of bytes that are not in the memory of a device."""
+
 _OF_ALLOCATORS = {
     "alloc": "max memory allocated", "allocated": "max memory allocated",
     "reserved": "max memory reserved", "resv": "max memory reserved", "rsvd": "max memory reserved",
