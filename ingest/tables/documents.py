@@ -383,6 +383,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             continue
         found |= _letters(line.text)
         found |= _marked_in(line.text)
+        found |= _units_in(line.text) if line.text.startswith("#") else {}
         found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
         for name, meant in _with_units(line.text, words):
@@ -534,6 +535,22 @@ def _letters(text: str) -> dict[str, str]:
     kinds = list(dict.fromkeys(_KINDS[word.casefold()] for word in words))
     letters = re.findall("[a-z]", found[0].replace(" x ", " ").replace("×", " "))
     return {found[0]: " x ".join(kinds)} if len(kinds) == len(letters) else {}
+
+
+_UNITS_OF = re.compile(
+    r"(?:^#+|[;,])\s*(\w+)\s*[:=]\s*([GM]i?B|seconds|milliseconds|ms|s)"
+    r"(?: per (?:[GNT]PU|device|card))?\s*(?=[;,.]|$)"
+)
+"""A label and its unit in a comment over a sheet: `# memory: GB per NPU; step: seconds`."""
+
+
+def _units_in(text: str) -> dict[str, str]:
+    """Labels with their units, as a comment gives them."""
+    pairs = _UNITS_OF.findall(text) if ":" in text or "=" in text else ()
+    told = {name: f"{name} ({size})" for name, size in pairs}
+    return {
+        name: label for name, label in told.items() if (known := said(label)) and known.unit_known
+    }
 
 
 _MARKED = re.compile(r"(\*\*|`)([A-Za-z]{1,3})\1\s*(?:[:=–—]|is\b)\s*([^;*`]{4,80}?)\s*(?=[;.]|$)")
