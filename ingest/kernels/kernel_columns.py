@@ -101,6 +101,8 @@ def columns_of(
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
+        columns = [bare if bare and not each.scale and each.spec == bare.spec else each
+                   for each in columns]  # fmt: skip
         columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
         columns = of_programs(grid, sized_once(columns), bare, table.schema)

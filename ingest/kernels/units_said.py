@@ -250,7 +250,8 @@ def in_units_of_tests(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid of times and bandwidths of collectives without units in those of nccl-tests, where
     a line above says both or is their command, and every size over its time is the bandwidth."""
     labels = [normalise(plain(label)) for label in grid.header()]
-    if grid.labels or not grid.heads or not {"time", "algbw"} <= {*labels}:
+    times = [at for at, label in enumerate(labels) if label in ("time", "timeus")]
+    if grid.labels or not grid.heads or len(times) != 1 or "algbw" not in labels:
         return grid
     sizes = [at for at, label in enumerate(labels) if label in ("size", "sizeb", "bytes")]
     near = next(nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]), [])
@@ -258,13 +259,13 @@ def in_units_of_tests(lines: Sequence[Line], grid: Grid) -> Grid:
         _BOTH_UNITS.search(line.text) or _OF_TESTS.search(line.text) for line in near
     ):
         return grid
-    places = sizes[0], labels.index("time"), labels.index("algbw")
+    places = times[0], labels.index("algbw")
     for row in grid.rows:
         texts = [plain(cell.text) for cell in row.cells]
         if len(texts) != grid.width or not all(_PLAIN.fullmatch(texts[at]) for at in places):
             return grid
-        many, took, rate = (float(texts[at]) for at in places)
-        if abs(took * rate * 1e3 - many) > ABOUT * many:
+        took, rate = (float(texts[at]) for at in places)
+        if not (many := _in_bytes(texts[sizes[0]])) or abs(took * rate * 1e3 - many) > ABOUT * many:
             return grid
     head = grid.heads[-1]
     units = map(_OF_COLLECTIVES.get, labels)
@@ -274,6 +275,18 @@ def in_units_of_tests(lines: Sequence[Line], grid: Grid) -> Grid:
     )
     return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=cells)))
 
+
+def _in_bytes(text: str) -> float:
+    """The bytes of a size, in 1,024s where it says so; 0 of any other text.
+
+    >>> _in_bytes("4096"), _in_bytes("2 MiB"), _in_bytes("2 MB")
+    (4096.0, 2097152.0, 0.0)
+    """
+    found = _SIZED.fullmatch(text)
+    return float(found[1]) * 1024.0 ** (" KMG".index(found[2] or " ")) if found else 0.0
+
+
+_SIZED = re.compile(r"([0-9]+)(?: ?([KMG])iB| ?B)?")
 
 ABOUT = 0.01
 """How far the digits of a time and a bandwidth may be from a size."""
