@@ -17,7 +17,9 @@ from assay.ingest.schema.record import REMEMBERED
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 
-_END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_])|[。；！？]|(?<=[\w)`*%\]]);\s+|$")
+_END = re.compile(
+    r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)[.!?]\s+(?=[A-Z`*(_])|[。；！？]|(?<=[\w)`*%\]]);\s+|$"
+)
 
 _ASKED = re.compile(r"[?？]\W*$|吗\W*$|でしょうか")
 """A question, which tells of nothing that ran."""
@@ -55,6 +57,7 @@ _ADVISED = deferred(
     r"|^\W*to (?:train|run|use|fine-?tune|launch|start|scale|fit|try|do)\b.{0,60}?[,:]"
     r" ?(?:please )?(?:set|use|run|add|pass|change|reduce|increase|lower|raise)\b"
     r"|^\W*(?:\w+ ){0,2}(?:requirements?|prerequisites?)\b[^.]{0,20}[:：]|^\W*(?:at least|min\.)"
+    r"|^\W*(?:please )?(?:use|try|pass|choose|pick|consider) (?!of\b|cases?\b)"
     r"|^\W*(?:tip|hint)\b|\b(?:limited|restricted) to\b|\b(?:is|are|was) (?:good )?enough\b"
     r"|^\W*(?:for|on|with|in case of)\b[^.,;]{0,50}, (?:please )?(?:set|use|raise|lower|reduce"
     r"|increase|drop|choose|pass|change|switch|start)\b|\b(?:should|must|has to|have to) be\b"
@@ -154,7 +157,8 @@ _OF_NO_RUN = deferred(
     r"|rollouts?|test(?:ing)?(?:[ -]time)?|eval(?:uation)?(?:[ -]time)?|validation)\b(?!:)"
     r"|\b(?:serves?|serving|handles?)\b[^.;]{0,24}[0-9] (?:\w+ )?(?:users|requests|clients|queries"
     r"|streams|sessions)\b"
-    rf"|^\W*{_ENGINE}\b|\b(?:with|by|from|on|in|use|uses|using|via) {_ENGINE}\b"
+    rf"|\b{_ENGINE} (?:workers?|engines?|servers?|instances?)\b|^\W*{_ENGINE}\b|\b(?:with|by"
+    rf"|from|on|in|use|uses|using|via) {_ENGINE}\b"
     r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
     r"|\bgpu[_-]memory[_-]utilization\b|\btensor_parallel_size\b.{0,80}\bmax_tokens\b"
     r"|\b(?:reported|alleged|supposed)ly\b|推理时|推理(?:仅|只)|评测|部署(?:时|在)|推論(?:時|は|では)|추론"
@@ -315,8 +319,13 @@ _TRAINED = deferred(
 )
 
 
+_OF_TESTS = ("ested", "esting", "valuat", "eployed", "alidat", "erved", "nference")
+
+
 def _untested(sentence: str) -> str:
     """A sentence with blanks for on what was tested what it says to be trained elsewhere."""
+    if not any(map(sentence.__contains__, _OF_TESTS)):
+        return sentence
     if (tested := _TESTED.search(sentence)) is None:
         return sentence
     own = sentence[: tested.start()] + _blank(tested[0]) + sentence[tested.end() :]
@@ -364,8 +373,19 @@ _THAN = re.compile(r"\b(?:faster|slower|better|worse|higher|lower|cheaper|quicke
 """Of what a sentence compares its own runs with."""
 
 
+_SUBJECT = deferred(
+    r"\W*(?:the )?[\w./=-]+(?: [\w./=-]+){0,3} (?:is|was|are|were|runs?|ran|trains?)\b[^,;]{0,20}$",
+    re.IGNORECASE,
+)
+"""All that stands in front of a comparison: what is compared, `ZeRO-2 was 15% faster than`."""
+
+
 def _uncompared(sentence: str) -> str:
-    return _THAN.sub(lambda found: _blank(found[0]), sentence) if " than " in sentence else sentence
+    found = _THAN.search(sentence) if " than " in sentence else None
+    if found is None:
+        return sentence
+    begin = 0 if _SUBJECT.match(sentence, 0, found.start()) else found.start()
+    return sentence[:begin] + _blank(sentence[begin:])
 
 
 def _uncounted(sentence: str) -> str:

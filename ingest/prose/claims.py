@@ -301,6 +301,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"|among|into) "
         rf"{{N}}(?: {_MANY})? (?:with|by|using|via|through) tensor",
     ),
+    (
+        "vp", "virtual",
+        rf"{{N}} virtual (?:pipeline )?(?:stages|chunks) (?:per|on each|in each|for each|a) "
+        rf"(?:(?:pipeline|physical) )?(?:stage|{_ONE})",
+    ),
     ("vp", "chunk", rf"{{N}} (?:model |virtual )?chunks (?:per|on each|on every|for each"
     rf"|a) {_ONE}"),
     ("seq_len", "token", rf"{{N}}[ -]tokens?[ -](?:long )?(?:windows?|blocks?|seqs?|{_TEXTS})\b"),
@@ -402,6 +407,16 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
 _ALONE_OF_A_MODEL = (
     (
         "vocab", "token",
+        r"\btokeni[sz]er (?:has|had|uses|with|comes with)(?: an?)? vocab(?:ulary)?"
+        r"(?:[ _-]size)?(?: of|:| =)? {N}",
+    ),
+    (
+        "experts", "expert",
+        r"\b(?:each|every|the|our|all) (?:MoE|mixture-of-experts) (?:layers?|blocks?|models?) "
+        r"(?:has|have|uses?|contains?|consists? of|with|comprises?) {N} (?:\w+ )?experts\b",
+    ),
+    (
+        "vocab", "token",
         r"\btokeni[sz]er (?:has|had|with|of|contains|uses|comes with) (?:an? (?:vocabulary"
         r"|vocab) of )?"
         r"{N} (?:entries|tokens|pieces|subwords|types|symbols|words)",
@@ -434,7 +449,7 @@ def _words() -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((word, tuple(word.split("|"))) for word in dict.fromkeys(f[1] for f in _forms()))
 
 
-_COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
+_COMMAS = ("", ",", ";", ":", ".", "(", ")", "–", "—", "|", "•", "·", "，", "；", "（", "）")
 """Signs before and behind an item of a list of settings; at the ends of the list nothing."""
 
 

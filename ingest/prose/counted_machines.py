@@ -38,8 +38,8 @@ _APART = r"(?<![^\W\u4e00-\u9fff])"
 """Behind no letter or digit but a Chinese one: `单机8卡A100`."""
 
 _COUNT = (
-    rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )(?<!GX-)"
-    r"(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
+    rf"{_APART}(?<![.$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )(?<!GX-)"
+    r"(?<![0-9],)(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
     r"([0-9][0-9,]*)"
 )
 """A number that is no bound of several."""
@@ -124,7 +124,8 @@ _IN_WORDS_ALONE = deferred(
     rf"[*_]{{0,2}}(?:a )?({_WORDED})[*_]{{0,2}} (?:[0-9]{{1,3}} ?Gi?B )?"
     r"(?:GPU|NPU|card|accelerator|device|chip)s?"
     r"(?=(?: here)?\s*(?:[,;:.)]|$)"
-    r"| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",
+    r"| (?:unless|each|with|for (?:all|every|each|about|[0-9])|and|over [0-9]|in (?:bf|fp|float))"
+    r")",
     re.IGNORECASE,
 )
 """Devices of no name, counted in words: `we train on one GPU each`, `(bf16, one card)`."""
@@ -161,7 +162,7 @@ _ONE_GPU = deferred(
     r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)]))"
     r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
     r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
-    r".*\b(?:on|using) (?:an? )?(?:single|one) GPU(?=[.,;)]|$| with\b)",
+    r".*\b(?:on|using) (?:an? )?(?:single|one|1) GPU(?=[.,;)]|$| with\b)",
     re.IGNORECASE,
 )
 """A sentence of one device of no name: `Single GPU.`"""
@@ -229,13 +230,17 @@ _ONE_NODE = deferred(
 )
 
 _WORKERS = deferred(
-    rf"\b(?:(?:on|across|with|using|used) {_COUNT}|(?:images|samples|sequences) over ([0-9]+)) "
+    rf"\b(?:(?:(?:on|across|with|using|used) |w/ ?){_COUNT}|(?:images|samples"
+    rf"|sequences) over ([0-9]+)) "
     r"(?:devices|GPUs|gpus|IPUs|HPUs|accelerators)\b(?! (?:each|per|in each|on each))"
 )
 
 PER_NODE = deferred(
     rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each|per node|on each node)\b"
     rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
+    r"|\b(?:GPU|NPU|GCD|device|accelerator|card|chip)s?/(?:node|host|server"
+    r"|machine)[*_`]*(?: ?[:=] ?| )"
+    r"[*_`]*([0-9]{1,2})\b(?![.,][0-9])"
 )
 
 
@@ -625,6 +630,7 @@ def _counted_in(text: str) -> Iterator[Part]:
     counts = [
         count for count in _GPUS.finditer(plain)
         if not names_card(count[1]) and count.start(1) not in each
+        and not of_several(plain, count, 1)
     ]  # fmt: skip
     if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
         item = stands_alone(text, counts[0].start(), counts[0].end())

@@ -24,6 +24,11 @@ _OPTION = deferred(
 _GRES = deferred(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
 """Devices of each node, as SLURM is asked for them: `--gres=gpu:a100:4`."""
 
+_HOSTS = deferred(
+    r"(?:\bsrun|\bsalloc|\bsbatch|#SBATCH|\bflux run) (?:[^|;]*? )?-N ?([0-9]{1,5})(?![\w-])"
+)
+"""Nodes, as SLURM is asked for them in short."""
+
 _ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
@@ -94,6 +99,8 @@ def command(line: Line) -> dict[str, Cell]:
     if found and _ALONE.search(line.text):
         at = line.text.index("--standalone")
         found["nodes"] = Cell("1", line.number, line.column + at, law="--standalone")
+    if "-N" in line.text and (hosts := _HOSTS.search(line.text)):
+        found.setdefault("nodes", Cell(hosts[1], line.number, line.column + hosts.start(1)))
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
     words = sum("=" not in word for word in line.text.split())
     listed = len(settings) > max(1, words)  # a sentence has more words than settings

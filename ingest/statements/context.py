@@ -54,6 +54,7 @@ from assay.ingest.statements.values import (
     of_listed,
     of_whom,
     saying,
+    switched_on,
     unset,
 )
 from assay.ingest.statements.wrapped import (
@@ -78,16 +79,18 @@ _PARTS = (
     r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
     r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
-    r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
+    r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3]|deepspeed(?: config\w*)?:? stage|zero_optimization"
+    r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
     r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
     r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
-    r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) [0-9])",
+    r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) "
+    r"(?:[0-9]|two|three|four|eight|sixteen))",
     r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
     r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",
     rf"\b[Mm]y (?:own )?(?:{HINT}|[2-5]0[5-9]0)|\b[Oo]ne [2-5]0[5-9]0\b",
     r"[0-9][`*]* (?:in|for|across) all\b",
     r"[a-z](?:Args|Config|Arguments)\(\w+=",
-    r"(?i:\b(?:on|across|with|using) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
+    r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
     r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
     r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
@@ -1066,6 +1069,8 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         if part.data in ("assignment", "noted", "pair", "sentence"):
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             name = known(str(label))
+            if switch := switched_on(str(label), str(tokens["VALUE"])):
+                found.append(("dtype", Cell(switch, line.number, line.column)))
             if unset(str(label), str(tokens["VALUE"])):
                 continue
             if name is None:

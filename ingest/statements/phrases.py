@@ -77,11 +77,19 @@ _BY_NAME = deferred(
 _HOSTS = deferred(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
 
 _ZERO = deferred(
-    r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b(?!\s*(?:,|and|/|or|vs)\s*[0-3])", re.IGNORECASE
+    r"\bZeRO(?:[ -]?(?:stage|阶段|ステージ|단계))?[ -]?([0-3])(?![A-Za-z0-9_])"
+    r"(?!\s*(?:,|and|/|or|vs)\s*[0-3])"
+    r"|\bdeepspeed(?: config\w*)?:? stage[ :=-]{0,2}([0-3])\b(?!\s*(?:,|and|/|or|vs)\s*[0-3])"
+    r"|\bzero_optimization\b\W{1,8}stage\W{1,4}([0-3])\b"
+    r"|\b(?:ds|deepspeed)_(?:config_)?(?:zero|z|stage)_?([0-3])(?:_\w+)*\.json\b"
+    r"|\bzero_?([0-3])(?:_\w+)*\.json\b",
+    re.IGNORECASE,
 )
 
 _OF_NOTHING_ELSE = deferred(
-    r"\W*(?:(?:here|in all runs|throughout)[, ]+)?(?:(?:the|our|every|all|each)\s)?"
+    r"\W*(?:(?:here|throughout|in (?:all|every|each)(?: of)?(?: the| our)? (?:runs?|rows?"
+    r"|experiments?|cases?|tables?|measurements?)(?: below| here)?)[, ]+)?"
+    r"(?:(?:the|our|every|all|each)\s)?"
     r"(?:[\w-]+\s){1,4}?(?:is|was|are|were|stays?|stayed|remains?|remained)\s"
     r"(?:(?:always|kept|set|fixed|held|constant(?:ly)?) )*(?:(?:to|at) )?"
     r"[0-9][0-9,]*[kKMB]?(?:\s(?:tokens|sequences|samples|images|examples))?"
@@ -95,12 +103,14 @@ _OF_NOTHING_ELSE = deferred(
 """A sentence whose subject is a label, and that gives it a value."""
 
 _LABEL_AND_VALUE = deferred(
-    r"\W*[A-Za-z][\w-]*(?: [A-Za-z][\w-]*){1,4} [0-9][0-9,]*[kK]?(?: (?:tokens|sequences))?\W*"
+    r"\W*[A-Za-z][\w-]*(?: [A-Za-z][\w-]*){1,4}(?:[*_`]* ?[:=] ?[*_`]*|(?<=[a-z]) )"
+    r"[0-9][0-9,]*[kK]?(?: (?:tokens|sequences))?\W*"
 )
 """A sentence that is nothing but a label and its value: `Sequence length 4096.`"""
 
 _ZERO_ALONE = deferred(
-    r"\W*(?:(?:DeepSpeed|with|using|optimi[sz]er)[ :]+)*ZeRO[ -](?:stage[ -]?)?[0-3]"
+    r"\W*(?:(?:(?:DeepSpeed|with|using|optimi[sz]er)[ :]+)*ZeRO[ -](?:stage[ -]?)?[0-3]"
+    r"|DeepSpeed:? stage[ :-]{0,2}[0-3]|zero_optimization\W{1,8}stage\W{1,4}[0-3](?=\W).*)"
     r"(?:,? \(?(?:with|no|without) [\w ]{3,30}\)?)?\W*",
     re.IGNORECASE,
 )
@@ -149,7 +159,8 @@ _OF_WHAT_IS_BELOW = deferred(
 _ASIDE = deferred(
     r"\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
     r"|inference|generat(?:e|ion|ed)|prompts?"
-    r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er|vs\.?|versus"
+    r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes|contains)\b)"
+    r"|vs\.?|versus"
     r"|(?<!accumulated )(?<!accumulating )(?<!gradients )over"
     r"(?! (?:the )?(?:last |first |all )?[0-9][0-9,]* (?:GPUs|ranks|nodes|devices|cards|chips"
     r"|epochs|(?:training |measured )?(?:iterations|steps|batches)|micro-?batches))|than|"
@@ -325,9 +336,29 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
             or (told[0].name == "gpus" and _COUNTED_FIRST.match(text) is not None)
             or (_OURS.match(text) is not None and _of_all(told[0], text))
             or _OF_NOTHING_ELSE.match(text) is not None
+            or _kept(told[0], text)
             or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
         )
     )
+
+
+_KEPT = deferred(
+    r"(?:\b(?:fixed|kept|held|constant)(?: constant| fixed)? (?:at|to)|\b(?:stay(?:s|ed)"
+    r"|remain(?:s|ed))"
+    r"(?: (?:fixed|constant))?(?: at)?) $",
+    re.IGNORECASE,
+)
+
+_KEPT_FOR = deferred(
+    r"[\w,]+(?: (?:tokens|sequences|samples))?\s*(?:[,.;)]|$|\b(?:throughout|everywhere|(?:for|in"
+    r"|across) (?:all|every|each|the (?:entire|whole)))\b)"
+)
+
+
+def _kept(told: Part, text: str) -> bool:
+    """Whether a sentence keeps a setting while others change: `TP is fixed at 8`."""
+    kept = not told.weak and _KEPT.search(text, 0, told.at)
+    return bool(kept) and _KEPT_FOR.match(text, told.at) is not None
 
 
 _ONE_BEFORE = deferred(r" (?:an?|my(?: own)?)(?: (?:NVIDIA|GeForce|AMD))* $")
@@ -340,10 +371,10 @@ def _of_all(told: Part, text: str) -> bool:
         return _ONE_BEFORE.search(text, 0, told.at) is not None
     if told.name == "dtype" or told.weak:
         return told.name == "dtype"
-    return not (_OF_ONE_KIND.search(text) or model_named(text) or family_named(text))
+    return not (OF_ONE_KIND.search(text) or model_named(text) or family_named(text))
 
 
-_OF_ONE_KIND = deferred(
+OF_ONE_KIND = deferred(
     r"\b(?:small|large|big|tiny|huge|long|short|high|low)(?:er|est)?\b|\b(?:former|latter|second"
     r"|third|next|last|then|later|until|up to|when|where|if|while|once|before|after|stage|phase"
     r"|ablations?|vary|varied|sweep|between|either|different|double|half)\b|[0-9] ?[BM]\b"
@@ -358,7 +389,7 @@ _KEYED = deferred(
     r"|system|platform|runtime|server|instance|environment|precision|d(?:ata)?[ _-]?type"
     r"|batch(?:es)?|batch[ _-]sizes?|(?:seq(?:uence)?|context)(?:[ _-]len(?:gth)?)?|optimi[sz]er"
     r"|parallelism|sharding|strategy|set-?up|config(?:uration)?|settings?|training|model|runs?)"
-    r"(?: (?:type|model|name|used))?"
+    r"(?: (?:type|model|name|used|regime|recipe|mode))?"
     r"|(?:测试|实验|训练|硬件|软件)?(?:环境|硬件|配置|设置|机器|精度|批大小|显卡|参数)"
     r"|(?:測定|実験|計算|学習)?(?:環境|条件|設定|構成|精度))"
     r"(?: ?[(（][^()（）]{0,30}[)）])?[*_`]* ?[:：](?!:)",
@@ -384,7 +415,8 @@ _SPREAD_OVER = deferred(
     r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"
     r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|the whole|[0-9]+ (?:steps|iterations|runs"
-    r"|epochs|batches)|the first|the last)\b)",
+    r"|epochs|batches)|the first|the last|[0-9]{2,3} ?Gb|InfiniBand|NVLink|NVSwitch|Ethernet|RoCE"
+    r"|EFA|PCIe|Slingshot|torch\.distributed|NCCL)\b)",
     re.IGNORECASE,
 )
 """`over` that neither compares nor bounds."""
@@ -405,7 +437,7 @@ _LENGTH = deferred(
 )
 """Lengths of sequences under one name: those of the model and of its context may differ."""
 
-_EVERY_COUNT = deferred(r"(?<![\w.,-])([0-9][0-9,]*) (?:GPUs|devices|accelerators|chips)\b")
+_EVERY_COUNT = deferred(r"(?<![\w.,-])([0-9][0-9,]*) (?:GPU|device|accelerator|chip|card)s?\b")
 
 
 def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
@@ -443,8 +475,10 @@ def _cell(name: str, word: str, line: Line, at: int) -> Cell | None:
 
 def _precision(text: str) -> Iterator[Part]:
     """The stage of ZeRO and the number format that a text names, each if it is one."""
-    if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
-        yield Part("zero_stage", zero[0][1], zero[0].start(1))
+    zero = list(_ZERO.finditer(text))
+    if zero and len({z[z.lastindex or 0] for z in zero}) == 1:
+        group = zero[0].lastindex or 0
+        yield Part("zero_stage", zero[0][group], zero[0].start(group))
     if used := computed_in(text):
         yield Part("dtype", used.word, used.at)
         if used.alone:

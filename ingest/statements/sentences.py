@@ -78,6 +78,14 @@ _OF_A_NODE = deferred(
 )
 """Beside a batch: it is that of a node, which is no setting of a run."""
 
+_OF_SOME_LENGTH = deferred(
+    r"(?:longest|shortest|average|avg|mean|median|typical|prompt|output|response|generation)\b",
+    re.IGNORECASE,
+)
+"""In front of a length that is none of what is trained on."""
+
+_OF_HOSTS = deferred(r" ?(?:nodes?|hosts?|servers?|machines?|boxes|[x×] ?[0-9])\b", re.IGNORECASE)
+
 _OF_NO_STEP = deferred(
     r"(?:eval\w*|val|valid\w*|test\w*|roll-?outs?|inference|prompts?|generation|sampling|replay|decod\w*"
     r"|experience|buffer|serving|request)",
@@ -173,6 +181,12 @@ _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]
 
 _WORDS = deferred(r"(?<![^\s,;:()`])[A-Za-z]{2,7}[0-9][\w/-]*(?![^\s,;.()`])")
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
+
+_SPELLED = deferred(
+    r"(?<![\w.])([Tt]ensor|[Pp]ipeline|[Cc]ontext|[Dd]ata|[Ee]xpert)(?: ?[:=] ?| )([0-9]{1,4})"
+    r"(?![\w.]|-way)"
+)
+"""Degrees by the words for what is split: `tensor 4 / pipeline 2 / data 8`."""
 
 _BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
 
@@ -321,6 +335,10 @@ def _by_label(
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
+        if name == "seq_len" and _OF_SOME_LENGTH.match(" ".join(words[-count - 1 :])):
+            return
+        if name in OF_MACHINES and _OF_HOSTS.match(text, value.end()):
+            continue  # `Devices: 4 nodes x 8 H100`
         if fields(Configuration)[name].dtype.is_integer():
             long = not label.isascii() and len(label) >= _WORDS_OF_HAN
             spelled_out = count > 1 or "_" in label or "-" in label or long
@@ -487,10 +505,25 @@ def _lettered(text: str) -> Iterator[Part]:
         for pair in PAIR.finditer(text):
             if pair[1] in LETTERS and pair[2].isdecimal():
                 yield Part(LETTERS[pair[1]], pair[2], pair.start(2))
+    pairs = PAIR.finditer(text) if "=" in text else ()
+    capitals = {pair[1]: pair for pair in pairs if pair[1] in "LHASBT"}
+    for letters, least, names in _CAPITALS:
+        if set(letters) <= capitals.keys() and int(capitals[letters[1]][2].strip("kK")) >= least:
+            for letter, name in names.items():
+                if letter in capitals:
+                    yield Part(name, capitals[letter][2], capitals[letter].start(2))
     behind = {found[2]: found for found in _BEHIND.finditer(text)}
     if behind.keys() >= {"L", "H"}:
         for letter, name in (("L", "layers"), ("H", "hidden")):
             yield Part(name, behind[letter][1], behind[letter].start(1))
+
+
+_CAPITALS = (
+    ("LH", 128, {"L": "layers", "H": "hidden", "A": "heads", "S": "seq_len"}),
+    ("BT", 64, {"B": "batch_size", "T": "seq_len"}),
+)  # fmt: skip
+"""Capitals of formulas that stand together, how much the second of them is at least, and what each
+is: `L=24, H=1024, A=16`, and `B=32, T=1024` of programs of the kind of nanoGPT."""
 
 
 def _short(text: str) -> Iterator[Part]:
@@ -500,6 +533,11 @@ def _short(text: str) -> Iterator[Part]:
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
     if len({part.name for part in found}) >= _TWO:
         yield from found
+    if "parallel" in text.casefold() or "layout" in text.casefold():
+        spelled = {way[1].casefold(): way for way in _SPELLED.finditer(text)}
+        if len(spelled) >= _TWO:
+            for kind, way in spelled.items():
+                yield Part(f"{kind[0]}p", way[2], way.start(2))
     for several in _TUPLE.finditer(text):
         names, values = degrees(several[1]), numbers(several[2])
         if len(names) == len(values):
@@ -511,7 +549,7 @@ def _short(text: str) -> Iterator[Part]:
 _OF_EVERY_RUN = deferred(
     r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
     r"(?:(?:runs?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?|jobs?|trainings?"
-    r"|timings?|figures|configurations?|entries|rows|workloads|throughputs?|speeds)\b"
+    r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds)\b"
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b)"
     r"|\beverything (?:here|below|above|on this page|in this \w+|is|was|ran|runs|uses)\b"

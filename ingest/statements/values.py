@@ -212,14 +212,19 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
     return name, text
 
 
+def switched_on(label: str, text: str) -> str | None:
+    """The number format that a switch turns on, `bf16=True`."""
+    switch = SWITCHED.get(label.casefold().lstrip("-"))
+    return switch if switch and text.strip("\"'").casefold() in ("true", "1") else None
+
+
 def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     """Cells of a label and its value, by field: nothing where either is not known.
 
     A value that is a shell's variable or a calculation is said and not known: the cell is unknown,
     so that no older statement speaks in its place.
     """
-    switch = SWITCHED.get(label.casefold().lstrip("-"))
-    if switch and text.strip("\"'").casefold() in ("true", "1"):
+    if switch := switched_on(label, text):
         return {"dtype": Cell(switch, line.number, line.column + at)}
     name = how_much(known(label), text)
     if name is None or no_value(text) or unset(label, text):

@@ -19,7 +19,7 @@ from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, only, signed
 
@@ -185,6 +185,19 @@ _OF_OTHERS = deferred(
 )
 """Words of a sentence beside a table that is perhaps not of its rows, or not of all of them."""
 
+_TELLS = deferred(
+    r"\b(?:(?:halv|doubl|tripl|increas|decreas|reduc|rais|lower|chang|compar|vary|vari)\w*|means?"
+    r"|joins?|joined|connect\w*|link(?:s|ed)?|contain(?:s|ed)?|beyond|too|slow|gave|gives?|faster"
+    r"|slower|better|start(?:s|ed)?|finish\w*|stor(?:ed|age|es)|all-?reduce\w*|logged|reported|works?"
+    r"|worked|requirements?|minimum|recommend\w*|recomienda|sufficient|enough|supported|checkpoints?"
+    r"|users?|loss|costs?|bytes|fork\w*|default\w*|states|gradients|entries|longest|then|pass|NVLink"
+    r"|switch\w*|bandwidth|else|first layer)\b|^\W*(?:(?:it|that|they|this one) (?:used|uses"
+    r"|ran|had|took)\b|data(?:set)?s?\b|this (?:work|research) (?:used|was)\b"
+    r"|pre-?train\w*\b.*\bfine-?tun|for multi-)|\b[0-9.]+ ?[BM] (?:models?|runs?|variants?)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that tells of what a setting does, and of no run that had it."""
+
 _OF_ABOVE = deferred(
     r"\W*(?:(?:all|everything|both|these|those|they|numbers|results|figures|measurements|rows|runs?"
     r"|ran|measured|timed|trained|taken|recorded|collected|benchmarked|tested|common|shared"
@@ -292,8 +305,16 @@ SHORTEST_PROSE, LONGEST_PROSE = 12, 400
 _NO_PROSE = deferred(r"\s*(?:[|>#\"]|[-*+•] |[0-9]{1,2}[.)] |:[a-z]|\.\. |<t|```)|\W*$")
 
 
+_ONE_MODEL = deferred(
+    r"\b(?:train|tun)\w* (?:an? |the |our )?(?:GPT|BERT|RoBERTa|T5|ViT|ResNet|Llama|LLaMA|OPT)\b"
+)
+"""A sentence about one model, which is perhaps not that of every row."""
+
+
 def _is_of_table(sentence: str, *, under: bool) -> bool:
-    if _OF_OTHERS.search(sentence) or MEASURED.search(sentence) or OF_ONE.search(sentence):
+    if any(words.search(sentence) for words in (_OF_OTHERS, _TELLS, MEASURED, OF_ONE)):
+        return False
+    if OF_ONE_KIND.search(sentence) or _ONE_MODEL.search(sentence):
         return False
     return not under or _OF_ABOVE.match(sentence) is not None
 
