@@ -246,6 +246,8 @@ def of_these_runs(text: str) -> str:
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
     """
+    if _REPLY.match(text):
+        return _blank(text)
     if stages := _OF_STAGES.search(text):
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
     return "".join(map(_own, sentences(text)))
@@ -261,6 +263,9 @@ _OF_STAGES = deferred(
 )
 """Numbers of two stages of training, and no word of which of them the runs are."""
 
+
+_REPLY = re.compile(r"[\s>*_]*@[\w-]+[*_]* ?(?:: |wrote|said|reports|reported)")
+"""A reply of somebody else, quoted: `> @somebody: I see 4.1 s on 8xH100`."""
 
 _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")
 """On what both ran that a sentence compares: `On A800 nodes we compare with Foo`."""

@@ -367,6 +367,9 @@ def _entered(
     return path
 
 
+_OF_NO_TABLE = re.compile(r"\s*(?:[>@]|[-*+] \[)")
+"""How a quotation begins, or what is yet to be done: no note on the table above it."""
+
 MOST_BACK = 50
 """Statements among which another device is looked for."""
 
@@ -396,7 +399,7 @@ def _at_tables(
     those of its section; 0 and nothing where it stands at none."""
     if beside is None or line is None:
         return 0, {}
-    noted = beside.under(line.number)
+    noted = 0 if _OF_NO_TABLE.match(line.text) else beside.under(line.number)
     if not noted and not beside.over(line.number):
         return 0, {}
     told = said_beside(line, under=noted != 0)
