@@ -203,8 +203,8 @@ def _of_field(text: str, spec: FieldSpec) -> str:
     return of_the_device(text)[0]
 
 
-_SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ)?秒\s*$")
-"""A time in Chinese or Japanese: `17.15秒`."""
+_SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ|밀리)?[秒초]\s*$")
+"""A time in Chinese, Japanese or Korean: `17.15秒`."""
 
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""

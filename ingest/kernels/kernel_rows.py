@@ -97,7 +97,7 @@ def kernel_rows(
     """
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    lines = _with_headings(_of_one_host(lines))
+    lines = _with_headings(_of_one_host(lines), any_kernel=bool(others))
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
@@ -230,11 +230,14 @@ def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> No
                 return
 
 
-def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
-    """The lines of a page of HTML, or of reStructuredText, with its headings as Markdown has them;
-    rules that a program prints below its titles make none."""
+def _with_headings(lines: Sequence[Line], *, any_kernel: bool) -> Sequence[Line]:
+    """The lines of a page of HTML, or where `any_kernel` may be measured, which its heading names,
+    of reStructuredText, with its headings as Markdown has them; rules that a program prints below
+    its titles make none."""
     marked_up = any("<" in line.text and "<table" in line.text.casefold() for line in lines)
-    restructured = any(_DIRECTIVE.match(line.text) for line in lines if line.text[:1] in (".", ":"))
+    restructured = any_kernel and any(
+        _DIRECTIVE.match(line.text) for line in lines if line.text[:1] in (".", ":")
+    )
     return headed(lines) if marked_up or restructured else lines
 
 

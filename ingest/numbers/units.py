@@ -59,6 +59,8 @@ UNITS: dict[str, Unit] = {
     **_a_second("item/s", "clip clips video videos vid volume volumes pairs graphs crops patches"),
     **_a_second("step/s", "it its iter iters iteration iterations step steps"),
     "秒": Unit("s", 1),
+    "초": Unit("s", 1),
+    "밀리초": Unit("s", 1e-3),
     "毫秒": Unit("s", 1e-3),
     "秒/步": Unit("s", 1),
     "毫秒/步": Unit("s", 1e-3),

@@ -787,6 +787,8 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
         return found  # `FP8 (hybrid, delayed)`
     if (form := _OF_A_FORM.fullmatch(label)) and set(found := named(form[1])) == {"gpu"}:
         return {"gpu": label}
+    if (worded := _IN_WORDS.fullmatch(label)) and set(found := named(worded[1])) == {"gpu"}:
+        return found  # `MI300X (public release)`
     if (front := _IN_FRONT.fullmatch(label)) and set(found := named(front[1])) == {"dtype"}:
         return found if unit(front[2]) is None and header([label], schema)[0].spec is None else {}
     counted = _COUNTED.fullmatch(label)
@@ -800,6 +802,14 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
 
 _IN_FRONT = re.compile(r"([^()]+?)\s*\(([^()]+)\)")
 """A number format, and in brackets how: `FP8 (hybrid, delayed)`."""
+
+
+_IN_WORDS = re.compile(
+    r"([^()]+?)\s*\((?![^()]*(?:estimat|project|claim|vendor|sheet|spec|peak|theor|infer|serv|target"
+    r"|predict|simulat|expect|goal|paper|reported|quoted|decod|generat))[a-z][a-z .,'-]+\)",
+    re.IGNORECASE,
+)
+"""A name, and in brackets behind it words of how it was measured."""
 
 
 _OF_A_FORM = re.compile(
