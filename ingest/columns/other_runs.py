@@ -246,12 +246,17 @@ def of_these_runs(text: str) -> str:
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
     """
+    if _ASSIGNED.fullmatch(text):
+        return text
     if _REPLY.match(text):
         return _blank(text)
     if stages := _OF_STAGES.search(text):
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
     return "".join(map(_own, sentences(text)))
 
+
+_ASSIGNED = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=[\w.+:-]+(?:[,;]?\s+|[,;]?$))+")
+"""Names and their values alone, with no word of any run: most lines of a dump."""
 
 _OF_STAGES = deferred(
     r"\b(?:pre-?train\w*|(?:first |1st )?(?:stage|phase)(?: ?(?:1|one|I|A))?)\b[^.:|]{0,60}?[0-9]"

@@ -922,7 +922,7 @@ def _by_form(  # noqa: PLR0912
         return None
     if short and (statement := _statement(line, section)) is not None:
         return statement
-    if heading or measured or _ADVISED.search(line.text):
+    if heading or measured or _ADVISED.search(line.text) or _OF_A_STEP.fullmatch(line.text):
         says = False
     elif says is None:
         says = _SAYS.search(line.text) is not None
@@ -949,6 +949,14 @@ def _by_form(  # noqa: PLR0912
     if short and (said := composed_name(line)):
         return Statement(line.number, section, said, of_run=True)
     return None
+
+
+_OF_A_STEP = re.compile(
+    r"\s*(?:step|iter(?:ation)?|epoch)s?[ :=]+[0-9]+[,:]?\s+"
+    r"(?:[A-Za-z_][\w.-]*=[\w.+-]+(?:[,;]?\s+|[,;]?$))+",
+    re.IGNORECASE,
+)
+"""A count and the values of it, by name: a record, of whichever program."""
 
 
 def _of_all_runs(text: str) -> str:
