@@ -83,8 +83,8 @@ def tables(draw: st.DrawFn) -> tuple[str, list[tuple[int, dict[str, tuple[float,
                 continue
             field, scale = TABLE_COLUMNS[label]
             value, places = draw(FLOATS), draw(PLACES)
-            if field == "model_flops_rate":  # more than any device reaches is of several
-                value = min(value, 5000.0)
+            if field == "model_flops_rate":  # more than any device reaches is of several, and less
+                value = min(max(value, 1.0), 5000.0)  # than any is what a model costs
             text = f"{value:.{places}f}"
             if float(text) == 0:
                 value, text = 1.0, "1"

@@ -75,11 +75,14 @@ def table_draft(texts: Sequence[str], name: str) -> str | None:
 
 
 def _sample(texts: Sequence[str], grid: Grid) -> str:
-    """The head of a table and its first rows; all of one whose rows are not lines."""
+    """The head of a table and its first rows; all of one whose rows are not lines, and the line
+    above one that is none without it: the name of a figure."""
     if grid.syntax in ("html", "rst"):
         return "\n".join(texts[grid.begin : grid.end])
     last = grid.rows[min(ROWS, len(grid.rows)) - 1].line.number
-    return "\n".join(texts[grid.begin : last])
+    own = texts[grid.begin : last]
+    alone = any(grids([Line(number, text, 1, {}) for number, text in enumerate(own, 1)], ""))
+    return "\n".join(own if alone else texts[max(0, grid.begin - 1) : last])
 
 
 def _columns(grid: Grid) -> list[_Drawn]:
