@@ -255,7 +255,7 @@ def of_these_runs(text: str) -> str:
     return "".join(map(_own, sentences(text)))
 
 
-_ASSIGNED = re.compile(r"\s*(?:[A-Za-z_][\w.-]*=[\w.+:-]+(?:[,;]?\s+|[,;]?$))+")
+_ASSIGNED = re.compile(r"\s*(?:export )?(?:[A-Za-z_][\w.-]*=[\w.+:-]+(?:[,;]?\s+|[,;]?$))+")
 """Names and their values alone, with no word of any run: most lines of a dump."""
 
 _OF_STAGES = deferred(

@@ -932,7 +932,8 @@ def _by_form(  # noqa: PLR0912
         return Statement(line.number, section, held, None, backward=True)
     elif short and says:
         values = listed(line, _bare(line.text))
-    told = (phrases(line), command(line)) if says else ()
+    exported = says and _EXPORTED.fullmatch(line.text) is not None
+    told = ({} if exported else phrases(line), command(line)) if says else ()
     for more in told:
         values |= {
             name: cell
@@ -950,6 +951,9 @@ def _by_form(  # noqa: PLR0912
         return Statement(line.number, section, said, of_run=True)
     return None
 
+
+_EXPORTED = re.compile(r"\s*export [A-Z][A-Z0-9_]*=[\w./:+-]*\s*")
+"""A variable of an environment, which says nothing in words."""
 
 _OF_A_STEP = re.compile(
     r"\s*(?:step|iter(?:ation)?|epoch)s?[ :=]+[0-9]+[,:]?\s+"
