@@ -911,6 +911,9 @@ def _by_form(  # noqa: PLR0912
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
     values: dict[str, Cell] = {}
+    variable = _EXPORTED.fullmatch(line.text)
+    if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
+        return _named_for_run(line, section)
     measured = MEASURED.search(line.text) is not None
     if measured and not heading and (own := _of_all_runs(line.text)):
         line, measured, says = line._replace(text=own), False, None
@@ -932,8 +935,7 @@ def _by_form(  # noqa: PLR0912
         return Statement(line.number, section, held, None, backward=True)
     elif short and says:
         values = listed(line, _bare(line.text))
-    exported = says and _EXPORTED.fullmatch(line.text) is not None
-    told = ({} if exported else phrases(line), command(line)) if says else ()
+    told = ({} if variable else phrases(line), command(line)) if says else ()
     for more in told:
         values |= {
             name: cell
@@ -947,17 +949,23 @@ def _by_form(  # noqa: PLR0912
     if values:
         of_all = not heading and OF_ALL.search(line.text) is not None
         return Statement(line.number, section, values, backward=of_all)
-    if short and (said := composed_name(line)):
-        return Statement(line.number, section, said, of_run=True)
-    return None
+    return _named_for_run(line, section) if short else None
 
 
-_EXPORTED = re.compile(r"\s*export [A-Z][A-Z0-9_]*=[\w./:+-]*\s*")
+def _named_for_run(line: Line, section: tuple[int, ...]) -> Statement | None:
+    """The statement of a line with a name that is put together of settings."""
+    said = composed_name(line)
+    return Statement(line.number, section, said, of_run=True) if said else None
+
+
+_EXPORTED = re.compile(r"\s*export ([A-Z][A-Z0-9_]*)=([\w./:+]*)\s*")
 """A variable of an environment, which says nothing in words."""
 
 _OF_A_STEP = re.compile(
     r"\s*(?:step|iter(?:ation)?|epoch)s?[ :=]+[0-9]+[,:]?\s+"
-    r"(?:[A-Za-z_][\w.-]*=[\w.+-]+(?:[,;]?\s+|[,;]?$))+",
+    r"(?:(?:[A-Za-z_][\w.-]*\s)?[A-Za-z_][\w.-]*"
+    r"(?:=[\w.+-]+|(?::\s?|=?\s)[+-]?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?)(?:[,;]?\s+|[,;]?$))+"
+    r"(?:[A-Za-z/%]{1,12}\s*)?",
     re.IGNORECASE,
 )
 """A count and the values of it, by name: a record, of whichever program."""
