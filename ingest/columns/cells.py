@@ -97,6 +97,13 @@ _DEVICES = re.compile(rf"([0-9][0-9,]*) ?[x×*]? ?({SIGN}.*)")
 _HOSTS_OF = re.compile(r"([0-9]{1,5}) ?[x×] ?([0-9]{1,5})")
 """Devices as a mesh of hosts and those of each: `2x8`."""
 
+_A_COUNT = re.compile(
+    r"([0-9][0-9,]*) ?(?:[x×]|(?:[GNTX]PU|device|card|chip|accelerator)s?|[卡张枚기장])"
+    r"|[x×] ?([0-9][0-9,]*)",
+    re.IGNORECASE,
+)
+"""How many devices, with a sign or a noun and no name: `8x`, `×8`, `8 GPUs`."""
+
 _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")
 
 
@@ -356,9 +363,12 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
 
 
 def _counted_first(text: str) -> str:
-    """`V100 x 1024` as `1024 x V100`."""
-    found = _DEVICE_FIRST.fullmatch(plain(text))
-    return f"{found[2]} x {found[1]}" if found else plain(text)
+    """`V100 x 1024` as `1024 x V100`, and the number of `8x` and of `8 GPUs` alone."""
+    shown = plain(text)
+    if alone := _A_COUNT.fullmatch(shown):
+        return alone[1] or alone[2]
+    found = _DEVICE_FIRST.fullmatch(shown)
+    return f"{found[2]} x {found[1]}" if found else shown
 
 
 def amount(cell: Cell) -> float:

@@ -328,17 +328,19 @@ _COUNT_OF = re.compile(
 
 _OF_DEVICE = re.compile(
     rf"(?:no\.|num(?:ber)?\.?)?(?: ?of)? ?{SIGN}"
-    r"(?:s| (?:GPU|NPU|TPU|HPU|device|card|accelerator|chip|GCD)s| count)",
+    r"(?:s| (?:GPU|NPU|TPU|HPU|device|card|accelerator|chip|GCD)s| count)"
+    r"|(?:#|no\.|num(?:ber)?\.?)?(?: ?of)? ?(?:GPU|NPU|device|card|accelerator|chip)s "
+    rf"[(\[]?{SIGN}[)\]]?",
     re.IGNORECASE,
 )
-"""How many of a device there are, by its name: `Gaudi 2 devices`, `H100s`."""
+"""How many of a device there are, by its name: `Gaudi 2 devices`, `H100s`, `GPUs A100`."""
 
 
 @lru_cache(maxsize=4096)
 def _counts_a_device(label: str) -> bool:
     """Whether a label counts devices of a name."""
-    found = label.endswith(("s", "count")) and len(label) <= LONGEST
-    return found and _OF_DEVICE.fullmatch(signed(label)) is not None
+    found = label.endswith(("s", "count")) or "s " in label
+    return found and len(label) <= LONGEST and _OF_DEVICE.fullmatch(signed(label)) is not None
 
 
 _MICRO_BATCHES = re.compile(

@@ -20,7 +20,16 @@ from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.schema.record import REMEMBERED, Line, Record, Schema
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import BATCH, DEVICE, english, of_one_device, split
+from assay.ingest.vocabulary.words import (
+    BATCH,
+    DEVICE,
+    MEAN,
+    PLAIN,
+    TIMES,
+    english,
+    of_one_device,
+    split,
+)
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""
@@ -256,12 +265,26 @@ def of_runs(
     if document and "memory" in held and said and words & {"usage", "used", "consumption"}:
         return True
     beside = words & BATCH or any(generic(column) for column in columns)
+    beside = beside or any(times_an_epoch(c.label) for c in columns)
     batches = bool(trained and "memory" in held and beside)
     only_sizes = held == {"memory"} and not _most(columns)  # of a partition's nodes, perhaps
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
     of_machines = only_sizes and words & _OF_A_SITE and said <= tallied | {"gpus"}
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return (plain or told()) and not of_machines  # what each of them has
+
+
+_OF_AN_EPOCH = PLAIN | MEAN | set(TIMES) | {
+    "time", "epoch", "/", "of", "one", "an", "in", "min", "mins", "minutes", "h", "hour", "hours",
+    "wall", "clock", "elapsed",
+}  # fmt: skip
+"""Words of a label of how long an epoch took, which nothing but training has."""
+
+
+def times_an_epoch(label: str) -> bool:
+    """Whether a column holds how long an epoch took: `Training Time (sec/epoch)`."""
+    words = set(split(english(label)))
+    return "epoch" in words and len(words) > 1 and words <= _OF_AN_EPOCH
 
 
 _IN_MICROSECONDS = re.compile(

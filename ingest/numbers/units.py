@@ -57,6 +57,8 @@ UNITS: dict[str, Unit] = {
     **_a_second("sample/s", "example examples ex"),
     **_a_second("item/s", "image images img imgs im ims item items frame frames mel mels"),
     **_a_second("item/s", "clip clips video videos vid volume volumes pairs graphs crops patches"),
+    **_a_second("item/s", "mol mols molecule molecules proteins scenes scans"),
+    **_units("item/s", **{"mol/ms": 1e3, "molecules/ms": 1e3, "images/ms": 1e3, "img/ms": 1e3}),
     **_a_second("step/s", "it its iter iters iteration iterations step steps"),
     "秒": Unit("s", 1),
     "초": Unit("s", 1),

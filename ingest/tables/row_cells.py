@@ -48,6 +48,7 @@ from assay.ingest.columns.composite import (
     times,
 )
 from assay.ingest.columns.headers import Column, generic, plain, unlinked
+from assay.ingest.columns.subject import times_an_epoch
 from assay.ingest.columns.titles import counted_before_name, length_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
@@ -356,7 +357,7 @@ def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None
     if (
         own is None
         or len(held) > 1
-        or any(map(generic, columns))
+        or any(generic(each) or times_an_epoch(each.label) for each in columns)
         or known - {"model", "model_size", "parameters"}
         or own.most
     ):

@@ -22,7 +22,8 @@ SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentenc
            "utterances"}  # fmt: skip
 
 ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "videos", "pairs",
-         "graphs", "volumes", "item", "items", "frame", "frames", "mel", "mels"}  # fmt: skip
+         "graphs", "volumes", "item", "items", "frame", "frames", "mel", "mels", "crops", "patches",
+         "mol", "mols", "molecule", "molecules", "proteins", "scenes", "scans"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -35,9 +36,12 @@ TIMES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms":
 
 SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
 
+MILLISECOND = set(TIMES) - SECOND
+
 DAY = {"day", "d"}
 
-STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
+STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations", "globalstep",
+        "globalsteps"}  # fmt: skip
 
 GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 
@@ -45,7 +49,7 @@ DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerato
                 "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev",
                 "tile", "tiles"}  # fmt: skip
 
-MEMORY = {"mem", "memory", "vram", "hbm"}
+MEMORY = {"mem", "memory", "vram", "hbm", "gram"}
 
 BATCH = {"batch", "bs", "bsz", "batchsize", "minibatch"}
 
@@ -633,9 +637,13 @@ def _rate(words: Words) -> Said | None:
 def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     """Steps a second, or things that are no sequences: `it/s`, `images/sec`."""
     known = {"throughput", "speed", "rate", "in", "/"} | SECOND
+    if over & ITEMS and under & MILLISECOND and not under & SECOND:  # `mol/ms`
+        told = _other_rate(words, over, under - MILLISECOND | {"s"})
+        return told and told._replace(scale=1e3 * told.scale)
     if over == {"ups"} and not under:  # as fairseq calls them
         over, under = {"updates"}, {"s"}
     of_steps = STEP | {"batches", "updates"}
+    of_steps |= {"global"} if over & STEP else set()  # `global_step/sec`
     for field, things in (("step_rate", of_steps), ("item_rate", ITEMS | _WHOLE)):
         if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
@@ -695,11 +703,16 @@ def _time(words: Words) -> Said | None:
     return Said("step_time", scale, unit_known=bool(every & set(TIMES)), rank=_rank(words))
 
 
+_SHORT_SIZES = {"g": 1e9, "m": 1e6}
+"""Units of memories in brackets without their bytes, as cells have them: `GPU_mem (G)`."""
+
+
 def _memory(words: Words) -> Said | None:
     """Memory of a device; its unit in brackets, behind it (`Peak VRAM GB`) or in the cells."""
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
     sizes |= {"bytes": 1.0} if "bytes" in every else {}
+    sizes |= {word: _SHORT_SIZES[word] for word in words.beside if word in _SHORT_SIZES}
     if "ram" in words.over and DEVICE & set(words.over):
         words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
         every = words.every()
@@ -734,6 +747,8 @@ def _memory(words: Words) -> Said | None:
         "footprint",
         "occupied",
         "rank0",
+        "gpu0",
+        "device0",
         "/",
     }
     fillers |= {"actual", "cost"} if "actual" in every else set()  # no cost that was worked out
