@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.batch_scopes import with_batch_scopes, with_letters
@@ -47,6 +47,13 @@ from assay.ingest.columns.composite import (
 )
 from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
 from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.memory_labels import (
+    estimates_beside,
+    with_bare_sizes,
+    with_measured_memory,
+    with_memory_units,
+    with_reserved,
+)
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.subject import (
     BOUNDS,
@@ -137,12 +144,8 @@ from assay.ingest.tables.row_cells import (
 from assay.ingest.tables.sides import Group
 from assay.ingest.tables.turned import turned_grid, unpivoted
 from assay.ingest.tables.units_beside import (
-    estimates_beside,
     names_metrics,
     of_the_job,
-    with_bare_sizes,
-    with_measured_memory,
-    with_memory_units,
     with_metrics_apart,
     with_outcomes,
     with_rate_units,
@@ -345,9 +348,9 @@ class _Table:
             known.legend,
         )
         labelled = with_outcomes(labelled, schema, known.no_room)
-        labelled = with_memory_units(
-            labelled, schema, lambda: [*place.texts(), *self._explained_below()]
-        )
+        explained_near = cache(lambda: [*place.texts(), *self._explained_below()])
+        labelled = with_memory_units(labelled, schema, explained_near)
+        labelled = with_reserved(labelled, schema, explained_near)
         labelled = with_bare_sizes(
             labelled, schema, lambda: [line.text for line in (*place.titles, *place.near)]
         )

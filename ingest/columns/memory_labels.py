@@ -1,0 +1,280 @@
+"""Columns of memory whose labels leave open in which unit, or what of it, by the text above.
+
+In: a grid and the texts above it. Out: the same with the unit in the label, with `reserved` where a
+text says that this is what was read, with labels of memory for words of PyTorch's allocator, for a
+bare unit of bytes, and for what was measured beside its estimate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from assay.ingest.columns.headers import RESERVED, header, plain
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell
+from assay.ingest.schema.record import REMEMBERED, Schema
+
+Above = Callable[[], Sequence[str]]
+"""The texts above a table: they are put together where a label asks for what they say."""
+
+
+def _lowest(grid: Grid) -> tuple[str, ...]:
+    """Texts of the last header row of a grid."""
+    return tuple(cell.text for cell in grid.heads[-1].cells)
+
+
+_IN_BYTES = (
+    r"(?:单位(?=[为是:： ])|[*_`\"' ]*)(?:is|are|was|means?|=|:|为|是|：)(?:[^.;|]|\.(?=\S)){0,80}?"
+    r"(?:\bin |, ?|\(|单位为? ?|(?<=[为是：]) ?)([GM]i?B)\b"
+)
+
+
+_IS_IN = r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
+
+_BYTES = re.compile(r"(?:in|单位为?|,|\() ?[GM]i?B", re.IGNORECASE)
+"""In every text that does; most documents have none."""
+
+
+def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with the unit of memories that a text above gives a label: `*Max memory* is what
+    the allocator took, in GB`."""
+    if not grid.heads or grid.labels:
+        return grid
+    firsts = (row.cells[0].text for row in grid.rows if row.cells)
+    labels = {plain(text).casefold() for text in _lowest(grid)}
+    if not labels.isdisjoint(_OF_ALLOCATORS):
+        grid = _with_named_memories(grid, above())
+    if not any(_of_bare_memory(text, schema) for text in (*_lowest(grid), *firsts)):
+        return grid
+    near = [text for text in above() if _BYTES.search(text)]
+    if not near:
+        return grid
+
+    def told(cells: Sequence[GridCell]) -> tuple[GridCell, ...]:
+        return tuple(
+            cell._replace(text=_in_bytes(plain(cell.text), near) or cell.text)
+            if _of_bare_memory(cell.text, schema) else cell
+            for cell in cells
+        )  # fmt: skip
+
+    last = replace(grid.heads[-1], cells=told(grid.heads[-1].cells))
+    rows = tuple(replace(row, cells=(*told(row.cells[:1]), *row.cells[1:])) for row in grid.rows)
+    return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
+
+
+def with_reserved(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with `reserved` behind labels of memory where the nearest text above that says which
+    of PyTorch's figures they are says so: `Peak memory is torch.cuda.max_memory_reserved.`"""
+    if not grid.heads or grid.labels:
+        return grid
+    cells = [*grid.heads[-1].cells, *(row.cells[0] for row in grid.rows if row.cells)]
+    bare = {cell.text for cell in cells if _of_one_memory(cell.text, schema)}
+    if not bare or next(filter(None, map(_figure, reversed(above()))), None) != RESERVED:
+        return grid
+
+    def told(cells: Sequence[GridCell]) -> tuple[GridCell, ...]:
+        return tuple(
+            cell._replace(text=f"{plain(cell.text)} reserved") if cell.text in bare else cell
+            for cell in cells
+        )
+
+    last = replace(grid.heads[-1], cells=told(grid.heads[-1].cells))
+    rows = tuple(replace(row, cells=(*told(row.cells[:1]), *row.cells[1:])) for row in grid.rows)
+    return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
+
+
+_FIGURE = re.compile(
+    r"(?<!host )(?<!CPU )(?<!system )\b(?:memory|mem|VRAM|memories)\b(?![_.(])"
+    r"(?:[^.;|]|\.(?=\S)){0,60}?"
+    r"(?:\b(?:is|are|was|were|means?|by|with|from|as|report(?:s|ed)?)\b|[=:(])"
+    r"(?:[^.;|]|\.(?=\S)){0,40}?"
+    r"(?:max_memory_(reserved|allocated)|(?<!not )\b(reserved|allocated)\b)"
+    r"|\b(reserved|allocated) (?:GPU )?memory\b[^.;|]{0,24}\b(?:is|are|was) (?:shown|report|given)",
+    re.IGNORECASE,
+)
+"""A sentence that says which figure of PyTorch's allocator memories are."""
+
+
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
+def _figure(text: str) -> str | None:
+    """The field of the figure that a line says memories to be; of several it says neither."""
+    if len(text) > LONGEST or not ("reserved" in text or "allocated" in text):
+        return None
+    found = {next(filter(None, each)).casefold() for each in _FIGURE.findall(text)}
+    both = _RESERVED.search(text) and _ALLOCATED.search(text)
+    if len(found) != 1 or both:
+        return "several" if found else None
+    return RESERVED if found == {"reserved"} else "memory"
+
+
+_RESERVED = re.compile(r"(?<!not )(?:\b|_)reserved")
+
+_ALLOCATED = re.compile(r"(?<!not )(?<!than )(?:\b|_)allocated")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _of_one_memory(text: str, schema: Schema) -> bool:
+    """Whether a cell is the label of a memory of a device, and says not how it was read."""
+    if len(text) > LONGEST or not _OF_A_MEMORY.search(text) or _READ_SO.search(text):
+        return False
+    own, held = header([label := plain(text), f"{label} reserved"], schema)
+    fields = [column.spec.name if column.spec else "" for column in (own, held)]
+    return fields == ["memory", RESERVED]
+
+
+_READ_SO = re.compile(r"alloc|smi|activ|nvml|reserv|resv|host|cpu|state|optim|weight", re.I)
+
+
+def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with a label that is nothing but a unit of bytes, beside a rate or a time, as that
+    of a memory, where the text or a heading above speaks of memory: `GiB | s/step`."""
+    if not grid.heads or grid.labels:
+        return grid
+    labels = [plain(text) for text in _lowest(grid)]
+    bare = [at for at, label in enumerate(labels) if _A_SIZE.fullmatch(label)]
+    if len(bare) != 1:
+        return grid
+    fields = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.quantity}
+    texts = above() if fields and "memory" not in fields else ()
+    if not any(map(_OF_MEMORY.search, texts)) or any(map(_OF_OTHERS.search, texts)):
+        return grid
+    last, (at,) = grid.heads[-1], bare
+    cells = [*last.cells]
+    cells[at] = cells[at]._replace(text=f"memory ({labels[at]})")
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+_A_SIZE = re.compile("[GM]i?B")
+
+_OF_MEMORY = re.compile(
+    r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"
+    r"(?! (?:bandwidth|speed|clock|of the host|on the host))|\bVRAM\b|显存|\bSpeicher",
+    re.IGNORECASE,
+)
+
+_OF_OTHERS = re.compile(
+    r"\b(?:host|CPU|system|main|pinned|swap)[ -](?:memory|RAM)\b|\bcheckpoint(?!ing)|\bdisks?\b"
+    r"|\bdata ?sets?\b|\bNVMe\b",
+    re.IGNORECASE,
+)
+"""Words of bytes that are not in the memory of a device."""
+
+_OF_ALLOCATORS = {
+    "alloc": "max memory allocated", "allocated": "max memory allocated",
+    "reserved": "max memory reserved", "resv": "max memory reserved", "rsvd": "max memory reserved",
+}  # fmt: skip
+"""Words of PyTorch's allocator that are labels by themselves, and what they mean where the text
+says that they are of a memory."""
+
+_OF_MEMORIES = re.compile(
+    r"(?<![A-Za-z/])([A-Za-z]+(?:[`*]*\s*(?:/|,|&|\band\b)\s*[`*]*[A-Za-z]+){0,3})[`*]*\s*"
+    r"(?:[:=–—]|\b(?:is|are)\b)(?=.*(?:memory|mem\b|VRAM|allocator))"
+    r".{0,80}?(?:[,( ]|\bin )([GM]i?B)\b",
+    re.IGNORECASE,
+)
+"""A line that says of labels that they are of a memory, and in which unit: `alloc/reserved:
+torch.cuda.max_memory_*, GiB`."""
+
+
+def _with_named_memories(grid: Grid, texts: Sequence[str]) -> Grid:
+    """The grid with labels of memories for the words of the allocator that a text says are such."""
+    told: dict[str, str] = {}
+    for text in texts:
+        found = _OF_MEMORIES.search(text) if _UNIT_OF_BYTES.search(text) else None
+        for name in _NAME.findall(found[1].casefold()) if found else ():
+            if found and name in _OF_ALLOCATORS:
+                told[name] = f"{_OF_ALLOCATORS[name]} ({found[2]})"
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=told.get(plain(cell.text).casefold(), cell.text)) for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+
+
+_NAME = re.compile("[A-Za-z]+")
+
+_UNIT_OF_BYTES = re.compile(r"\b[GM]i?B\b")
+
+
+def _of_bare_memory(text: str, schema: Schema) -> bool:
+    """Whether a cell is the label of a memory without a unit."""
+    if len(text) > LONGEST or not _OF_A_MEMORY.search(text):
+        return False
+    return _is_bare_memory(plain(text), schema)
+
+
+_OF_A_MEMORY = re.compile(r"m[eé]m|ram|hbm|speicher|存|メモリ|메모리", re.IGNORECASE)
+"""In every label of a memory that says no unit; most cells have none."""
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_bare_memory(label: str, schema: Schema) -> bool:
+    last_word = label.split()[-1:]  # `4090 显存`
+    (column, short) = header([label, *last_word], schema) if label else (None, None)
+    if column and column.spec is None:
+        column = short
+    memory = column is not None and column.spec is not None and column.spec.name == "memory"
+    return memory and column is not None and not column.unit_known
+
+
+def _in_bytes(label: str, near: Sequence[str]) -> str | None:
+    """A label of a memory without a unit with the one that a text gives it; None elsewhere."""
+    last = label.rsplit(maxsplit=1)[-1]  # `4090 显存`
+    names = "|".join(map(re.escape, {label, last, "memory" if last == "mem" else last}))
+    own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
+    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b|{_IS_IN})", re.IGNORECASE)
+    units = {next(filter(None, each)) for text in near for each in form.findall(text)}
+    return f"{label} ({units.pop()})" if len(units) == 1 else None
+
+
+_OF_A_COLUMN = re.compile(
+    r"(?:(est(?:imated|imate|\.)?|predicted|pred\.|modell?ed|theor(?:etical|y|\.))"
+    r"|meas(?:ured|\.)?|actual|observed)\s*[(\[]([GM]i?B)[)\]]",
+    re.IGNORECASE,
+)
+"""A label that says how a size was found and in which unit: `Est. [GB]`, `Measured (GiB)`."""
+
+_MEMORY = re.compile(r"\bmemory\b|显存|メモリ", re.IGNORECASE)
+
+_OTHER_SIZES = re.compile(
+    r"\b(?:host|cpu|system|disk|storage|traffic|communicat\w+|volume|checkpoints?)\b"
+    r"(?! (?:parallel|recomput))",
+    re.IGNORECASE,
+)
+"""Words of sizes that are no memory of a device."""
+
+
+def estimates_beside(grid: Grid, above: Above) -> bool:
+    """Whether a grid has the memory that was measured beside its estimate, `Est. [GB]` there,
+    below a text that is of memory."""
+    if not grid.heads or grid.labels:
+        return False
+    if not any(map(_sized_in, _lowest(grid))):
+        return False
+    found = [_OF_A_COLUMN.fullmatch(plain(cell.text)) for cell in grid.heads[-1].cells]
+    guessed = [each[2] for each in found if each and each[1]]
+    taken = [each[2] for each in found if each and not each[1]]
+    if len(taken) != 1 or guessed != taken:
+        return False
+    texts = above()
+    return any(map(_MEMORY.search, texts)) and not any(map(_OTHER_SIZES.search, texts))
+
+
+@lru_cache(maxsize=1024)  # a document has the same labels again and again
+def _sized_in(text: str) -> bool:
+    """Whether a label says how a size was found and in which unit."""
+    return _OF_A_COLUMN.fullmatch(plain(text)) is not None
+
+
+def with_measured_memory(grid: Grid) -> Grid:
+    """A grid whose estimates stand beside what was measured with a label of memory for that."""
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=f"measured memory ({found[2]})")
+        if (found := _OF_A_COLUMN.fullmatch(plain(cell.text))) and not found[1]
+        else cell
+        for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
