@@ -261,7 +261,8 @@ SAMPLE = 1000
 _APART = '["\x00-\x08\x0b-\x1f\x7f-\x9f]'
 """Signs of lines that the reader of the library takes apart, and blanks that are none to all."""
 
-_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
+GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
+"""A number with points between its thousands."""
 
 _COMMA = re.compile(
     r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+|[0-9]+))"
@@ -280,7 +281,7 @@ def decimal_commas(rows: Sequence[GridRow]) -> bool:
     """
     texts = [cell.text for row in rows for cell in row.cells]
     return any(_COMMA.fullmatch(text) for text in texts) and not any(
-        _POINT.fullmatch(text) and not _GROUPS.fullmatch(text) and not _COMMA.fullmatch(text)
+        _POINT.fullmatch(text) and not GROUPS.fullmatch(text) and not _COMMA.fullmatch(text)
         for text in texts
     )
 
@@ -302,7 +303,7 @@ def _pointed(text: str) -> str:
     >>> _pointed("2 487,9")
     '2487.9'
     """
-    if _GROUPS.fullmatch(text):
+    if GROUPS.fullmatch(text):
         return text.replace(".", "")
     found = _COMMA.fullmatch(text)
     return f"{_GROUPING.sub('', found[1])}.{found[2]}{found[3]}" if found else text

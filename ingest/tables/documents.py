@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
@@ -19,6 +19,7 @@ from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
 from assay.ingest.grids.delimited import (
+    GROUPS,
     decimal_commas,
     delimited,
     delimited_blocks,
@@ -74,7 +75,7 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    yield from map(_pointed, apart(held or list(delimited_blocks(lines))))
+    yield from _all_pointed(apart(held or list(delimited_blocks(lines))), lines)
 
 
 def marked(lines: Sequence[Line]) -> list[Grid]:
@@ -94,6 +95,68 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *listed_values(lines),
     ]
 
+
+def _all_pointed(found: Iterable[Grid], lines: Sequence[Line]) -> Iterator[Grid]:
+    """Grids with points for commas; where other tables of their document, or its text, have commas
+    for points, one whose numbers with points are all in groups of three has thousands: `4.910`
+    images/s below `Imagens/s`, above `61,4`."""
+    grids = [(grid, _pointed(grid)) for grid in found]
+    in_groups = [pointed is grid and _in_groups(grid) for grid, pointed in grids]
+    so = any(in_groups) and (
+        any(pointed is not grid for grid, pointed in grids)
+        or any(_SAID_SO.search(line.text) for line in lines if len(line.text) <= LONGEST)
+    )
+    for (_, grid), open_ in zip(grids, in_groups, strict=True):
+        yield _in_thousands(grid, so=so) if open_ else grid
+
+
+def _in_thousands(grid: Grid, *, so: bool) -> Grid:
+    """A grid of numbers with points for which others of its document have commas; where nothing
+    says so, or some of them are never counted in thousands, with labels that nothing is called by
+    over those of which nobody knows: `4.910` images/s, where nothing else has a comma."""
+    labels = grid.header()
+    texts = [[row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
+             for at in range(len(labels))]  # fmt: skip
+    open_ = {at for at, column in enumerate(texts) if any(map(GROUPS.fullmatch, column))}
+    decimal = {at for at in open_ if _OF_DECIMALS.search(labels[at])}
+    if so and not decimal:
+        return replace(grid, rows=tuple(map(with_points, grid.rows)))
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=f"ambiguous points: {cell.text}") if at in open_ - decimal else cell
+        for at, cell in enumerate(last.cells)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+_OF_DECIMALS = re.compile(
+    r"(?<![A-Za-z/])(?:s|sek|secs?|h|[GT]i?B|Go)(?![\w/])|(?:Sekunden|segundos|secondes|secondi)\b|%"
+    r"|MFU|[TP]FLOP",
+    re.IGNORECASE,
+)
+"""In a label of what is never counted in thousands: seconds of a step, gigabytes, shares."""
+
+
+def _in_groups(grid: Grid) -> bool:
+    """Whether a grid has numbers with points below labels in another language, and each point may
+    be one between thousands."""
+    if not any(map(european, grid.header())):
+        return False
+    texts = [cell.text.strip() for row in grid.rows for cell in row.cells if "." in cell.text]
+    numbers = [text for text in texts if _POINTED.fullmatch(text)]
+    return bool(numbers) and all(map(GROUPS.fullmatch, numbers))
+
+
+_POINTED = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)+(?:\s*[A-Za-zµ%/]+)?")
+
+_SAID_SO = re.compile(
+    r"(?<![\w.,])[0-9]{1,3}(?:\.[0-9]{3})*,[0-9]{1,2}(?![0-9,]|\.[0-9])[\s*_]*"
+    r"(?:%|[x×]\b|[GMT]i?B\b|Go\b|ms\b|TFLOP|(?:Sekunden|Stunden|Minuten|segundos|horas|minutos"
+    r"|secondes|heures|secondi|ore|veces|vezes|fois|volte|[Mm]illi|[Mm]io|[Mm]rd|Prozent|Punkte)\w*)"
+)
+"""A number of a text with a comma for its point, and what it is of."""
 
 _OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-z%]+)?")
 

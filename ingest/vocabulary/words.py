@@ -380,7 +380,10 @@ _IN_EUROPE = {
     "modello": "model", "tarjetas": "GPUs", "tarjeta": "GPU", "número": "number",
     "numero": "number", "média": "mean", "media": "mean", "usada": "used", "por": "per",
     "di": "of", "do": "of", "del": "of", "karte": "GPU", "karten": "GPUs", "cartes": "GPUs",
-    "placas": "GPUs", "schede": "GPUs",
+    "placas": "GPUs", "schede": "GPUs", "sequenzen": "sequences", "séquences": "sequences",
+    "secuencias": "sequences", "sequências": "sequences", "sequenze": "sequences",
+    "последовательностей": "sequences", "beispiele": "samples", "ejemplos": "samples",
+    "exemplos": "samples", "exemples": "samples", "esempi": "samples",
 }  # fmt: skip
 """Words of labels in German, French, Russian, Spanish, Portuguese and Italian. Short ones count
 beside a longer one."""
