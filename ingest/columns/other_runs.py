@@ -398,8 +398,33 @@ def _uncompared(sentence: str) -> str:
     return sentence[:begin] + _blank(sentence[begin:])
 
 
+_COUNT = r"(?:[0-9][0-9,]*|one|an?|two|three|four|eight|sixteen|(?:a )?single)"
+
+_NOUNS = r"(?:[GN]PUs?|cards?|accelerators?)\b"
+
+_EITHER = deferred(
+    rf"\b(?P<one>{_COUNT})(?= ?[x×]? ?(?:NVIDIA |AMD |Intel )?(?:{SIGN}|{_NOUNS}))[^.;,()]{{0,24}}"
+    r"(?:\([^()]*\))?"
+    rf"(?P<other>[ ,(]+(?:or|and|then)\b (?:[^.;()]{{0,40}}?\b{_COUNT} of (?:them|those|these)\b"
+    rf"|(?:on |over |with )?{_COUNT} (?=(?:NVIDIA |AMD )?(?:{SIGN}|{_NOUNS}))))"
+    rf"|\b(?P<first>{_COUNT}) (?:(?:NVIDIA |AMD )?{SIGN}s?(?: {_NOUNS})?|{_NOUNS})(?: ?\([^()]*\))?"
+    r"(?P<last>[ ,(]+or (?:on |over |with )?(?:two|three|four|eight|sixteen|[2-9]|[1-9][0-9]{1,2})"
+    r"(?=\s*(?:[,.;:()]|$|(?:with|when|where|if)\b)))",
+    re.IGNORECASE,
+)
+"""Devices of one run or of another: `one A100 or DAP over two of them`."""
+
+
+_MAY_ADD = re.compile(r"\b(?:or|and|then) ")
+
+
 def _uncounted(sentence: str) -> str:
     plain = signed(sentence)
+    if _MAY_ADD.search(sentence) and (either := _EITHER.search(plain)):
+        for part in ("one", "other") if either["one"] else ("first", "last"):
+            begin, end = either.span(part)
+            sentence = sentence[:begin] + " " * (end - begin) + sentence[end:]
+        plain = signed(sentence)
     if not (_SITE.search(sentence) or _SPECIFIED.search(plain)):
         return sentence
     for count in _COUNTS.finditer(plain):
