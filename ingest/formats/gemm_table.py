@@ -238,6 +238,7 @@ FORMAT = Format(
         "矩阵", " cubed",
         "N=", "K=", "n=", "k=", "N =", "K =", "n =",
         "BLAS", "blas", "UTLASS", "utlass",
+        "_features", "_dim,out_", "d_in",
         "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
     ),
     schemas={"gemm_table": GemmTable},
@@ -255,6 +256,7 @@ FORMAT = Format(
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:gemms?|mat-?muls?)\b"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
+    r"|\b(?:in_?(?:features?|dim)|d_?in)[^a-z=:]+(?:out_?(?:features?|dim)|d_?out)\b"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,
 )  # fmt: skip

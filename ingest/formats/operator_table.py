@@ -205,6 +205,8 @@ FORMAT = Format(
         "copy peak bandwidth",
         "Transfer Size",
         "Function  ",
+        "Triad",
+        "triad",
         "Time(%)",
         *(f"{mark}{word}," for mark in (",", ";", "\t") for word in ("direction", "pass", "mode")),
         "foreach",
@@ -241,6 +243,7 @@ FORMAT = Format(
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
     r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
+    r"|^\s*\|[^:=]*\btriad\b[^:=|]*\|"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"
     r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)(?:, [a-z]+ ?= ?[0-9]+)*\))?:\s*$",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import device_named
+from assay.ingest.kernels.settings_around import format_said
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -21,7 +22,9 @@ LONGEST = 200
 Copies = tuple[list[Record], list[Line]]
 """Records of a table, and the lines that they were read from."""
 
-_SIGNS = deferred(r"Running |Device|andwidth|atency|Function  |Transfer Size")
+_SIGNS = deferred(
+    r"Running |Device|andwidth|atency|Function  |Transfer Size|^\s*(?:Using|Precision)"
+)
 """Found in the lines from which something of a table is learnt."""
 
 _RUNNING = deferred(r"\s*Running (\w+)\.?\s*")
@@ -40,6 +43,9 @@ _PLACES = deferred(r"\s*(D[\\/]D|[CG]PU)?\s*([0-9]+(?:\s+[0-9]+)*)\s*")
 _PAIRS = deferred(r"\s*[0-9]+(?:\s+(?:[0-9]+\.[0-9]+|N/A))+\s*")
 
 _DEVICE = deferred(r"\s*Device:? ?[0-9]+[:,] .*")
+
+_USING = deferred(r"\s*Using (?:[A-Za-z]+ )?device:? .*|\s*Precision: +([a-z]+)\s*")
+"""Lines of BabelStream above its one table: the device and the format of its arrays."""
 
 _FUNCTIONS = deferred(r"\s*Function\s+(?P<unit>MBytes/sec|Best Rate MB/s)\s.*", re.IGNORECASE)
 
@@ -65,7 +71,7 @@ class _Named(NamedTuple):
 
 def copies(lines: Sequence[Line]) -> Iterator[Copies]:
     """Every table of these programs."""
-    running, devices = None, dict[str, Cell]()
+    running, devices, own = None, dict[str, Cell](), dict[str, Cell]()
     for at, line in enumerate(lines):
         if len(line.text) > LONGEST or not _SIGNS.search(line.text):
             continue
@@ -73,10 +79,17 @@ def copies(lines: Sequence[Line]) -> Iterator[Copies]:
             running = _cell(line, found, 1)
         elif _DEVICE.fullmatch(line.text) and (name := device_named(line.text)):
             devices.setdefault(name, Cell(name, line.number, line.column, value_origin="stated"))
+        elif _USING.fullmatch(line.text):
+            for field, told in (("gpu", device_named), ("dtype", format_said)):
+                if word := told(line.text):
+                    own[field] = Cell(word, line.number, line.column, value_origin="stated")
         elif table := _table(lines, at, running):
             running = None if _TITLE.fullmatch(line.text) else running
             for record in table[0] if len(devices) == 1 else ():
                 record.cells["gpu"] = next(iter(devices.values()))
+            for record in table[0] if _FUNCTIONS.fullmatch(line.text) else ():
+                record.cells = own | record.cells
+            own = {}
             yield table
 
 

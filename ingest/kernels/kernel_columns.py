@@ -36,11 +36,13 @@ from assay.ingest.kernels.kernel_rates import (
     of_formats,
     of_groups,
     of_kernels,
+    of_linear_layers,
     of_networks,
     of_operations,
     of_programs,
     of_squares,
     of_their_times,
+    of_types,
     sized_once,
     with_their_rates,
 )
@@ -103,7 +105,7 @@ def columns_of(
     if "busbw" in fields(table.schema):
         columns = [bare if bare and not each.scale and each.spec == bare.spec else each
                    for each in columns]  # fmt: skip
-        columns = of_networks(grid, columns, table.schema)
+        columns = of_networks(grid, of_types(grid, columns, table.schema), table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
         columns = of_programs(grid, sized_once(columns), bare, table.schema)
         columns = of_their_times(grid, columns, table.schema, above)
@@ -112,7 +114,7 @@ def columns_of(
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
     columns = _beside_sides(columns, table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
-    columns = of_squares(grid, columns, table.schema)
+    columns = of_linear_layers(grid, of_squares(grid, columns, table.schema), table.schema)
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)

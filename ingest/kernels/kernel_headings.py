@@ -24,6 +24,7 @@ from assay.ingest.kernels.settings_around import (
     HEADING,
     NEAR,
     SIZES,
+    TESTED,
     around,
     both_passes,
     depth_of,
@@ -75,9 +76,6 @@ _OPERATOR = re.compile(
     re.IGNORECASE,
 )
 """Operators that a heading names, and that no other kind of table of kernels has."""
-
-_TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
-"""A line that FlagGems writes above the calls of an operator."""
 
 LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:[._ ]compile)?|eager"
@@ -229,6 +227,7 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
             doubtful.discard(name)
     if "op" in fields(schema) and sizes_of_one_rank(lines, grid):  # its title is no heading
         found = _launched_above(lines[max(0, grid.begin - NEAR) : grid.begin]) | found
+        found = _of_options(lines[max(0, grid.begin - FAR) : grid.begin]) | found
     if "gpu" not in found and "gpu" in fields(schema):
         found |= machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
     if "op" in fields(schema) and "dtype" not in {*found, *doubtful}:
@@ -297,6 +296,15 @@ def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
     if any(map(_DECODING.search, titles)) and not {*map(normalise, grid.header())} & _OF_QUERIES:
         return True  # one query beside a context of keys, or tokens of several sequences
     return any(map(_OPERATOR.search, titles)) and not any(map(_ATTENTION.search, titles))
+
+
+_TESTED_PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "matmul", "linear", "w8a8_block_fp8_matmul"}
+
+
+def of_tested_products(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether a table that FlagGems printed is of products, by the operator in its title."""
+    title = TESTED.match(lines[grid.begin - 1].text) if grid.begin else None
+    return title is None or title[1] in _TESTED_PRODUCTS
 
 
 OF_STEPS = deferred(
@@ -443,13 +451,14 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
-    operator = _TESTED.match(text) or (HEADING.fullmatch(text) and _OPERATOR.search(text))
+    operator = TESTED.match(text) or (HEADING.fullmatch(text) and _OPERATOR.search(text))
     return (*_fields(text), *([("operator", operator[1])] if operator else []))
 
 
 def _of_caption(text: str) -> tuple[tuple[str, str], ...]:
     """The operator that the caption of a table names."""
-    found = None if HEADING.fullmatch(text) else _OPERATOR.search(text)
+    of_itself = HEADING.fullmatch(text) or TESTED.match(text)
+    found = None if of_itself else _OPERATOR.search(text)
     return (("operator", found[1]),) if found else ()
 
 
@@ -573,6 +582,22 @@ def _launched_above(lines: Sequence[Line]) -> dict[str, Cell]:
                 name: Cell(text, line.number, line.column, value_origin="stated")
                 for name, text in told.items()
             }
+    return {}
+
+
+_OPTION = deferred(
+    r"\s*data_?types?\s*:\s+([a-z]+[0-9]*)\s*"
+    r"|.*\bbenchmark\b.* (?:--dtype|-d)[ =]([a-z]+[0-9]*)(?: .*)?"
+)
+"""The one type among the options that oneCCL's benchmark prints, or in its command."""
+
+
+def _of_options(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The type of the last options above a table of oneCCL's benchmark."""
+    for line in reversed(lines):
+        if "type" in line.text and (told := _OPTION.fullmatch(line.text)):
+            word = told[1] or told[2]
+            return {"dtype": Cell(word, line.number, line.column, value_origin="stated")}
     return {}
 
 

@@ -83,7 +83,7 @@ _SQUARE = re.compile(
 )
 
 _PRODUCT = re.compile(
-    r"(?:[a-z ]*[( ])?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+    r"(?:[a-z ]*[( ])?([mnk]) *[x×*, ] *([mnk]) *[x×*, ] *([mnk])\)?", re.IGNORECASE
 )
 
 _BYTES = {
@@ -104,7 +104,8 @@ LOOSE = {
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
     "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
-    "totalsize": "bytes", "globalmembw": "bandwidth",
+    "totalsize": "bytes", "globalmembw": "bandwidth", "nwbw": "busbw", "nwbandwidth": "busbw",
+
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
 
@@ -120,7 +121,7 @@ _PLACES = re.compile(
 
 _IN_OTHER_WORDS = {
     "算子": "op", "集合通信": "op", "通信算子": "op", "内核": "kernel", "核函数": "kernel",
-    "커널": "kernel", "カーネル": "kernel",
+    "커널": "kernel", "カーネル": "kernel", "card": "gpu",
     "msg_bytes": "bytes", "nbytes": "bytes", "num_bytes": "bytes", "buffer_bytes": "bytes",
     "np": "ranks", "nproc": "ranks", "nprocs": "ranks", "num_ranks": "ranks", "# ranks": "ranks",
     "#ranks": "ranks", "# gpus": "ranks", "#gpus": "ranks",
@@ -153,6 +154,14 @@ _OF_LIBRARY = re.compile(rf"({LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
 
 _BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
                     "throughput"}  # fmt: skip
+
+
+_OF_STREAM = re.compile(
+    r"(copy|scale|mul|add|triad|dot|read|write|nstream)[ _]?[(\[]?"
+    r"([GMT]i?B(?:/s|ps|/sec))[)\]]?",
+    re.IGNORECASE,
+)
+"""Bandwidth of a function of STREAM and its like: `Triad (GB/s)`."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +200,9 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
         spec, what = fields(schema).get(name), "kernel"
         what = "operator" if "operator" in fields(schema) else what  # of nothing else that says it
         return Column(spec, scale, {what: named[1]}) if spec else Column()
+    if "operator" in fields(schema) and (of := _OF_STREAM.fullmatch(label)):
+        scale = BANDWIDTH.get(of[2].replace("ps", "/s"), 0.0)
+        return Column(fields(schema)["bandwidth"], scale, {"operator": of[1]})
     aside: dict[str, str] = {}
     rest = label
     while True:

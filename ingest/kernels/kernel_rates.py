@@ -30,6 +30,7 @@ from assay.ingest.kernels.kernel_labels import (
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema
+from assay.ingest.tables.csv_sections import timed
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
@@ -106,15 +107,64 @@ def of_squares(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         return made
     if any(each.sizes for each in columns) or not {"time", "flops_rate"} <= held:
         return made
-    pairs = [
+    pairs = _pairs(columns)
+    if pairs and all(_proved(grid, places * 3, *each) for each in pairs):
+        made[places[0]] = Column(sizes="mnk")
+    return made
+
+
+_OF_A_LAYER = {
+    "k": {"infeatures", "infeature", "indim", "inputdim", "din", "dimin", "inputfeatures",
+          "inputsize", "infeat", "inchannels"},
+    "n": {"outfeatures", "outfeature", "outdim", "outputdim", "dout", "dimout", "outputfeatures",
+          "outputsize", "outfeat", "outchannels"},
+    "m": {"tokens", "numtokens", "ntokens", "rows", "batchtokens", "batch", "bs", "batchsize"},
+}  # fmt: skip
+"""Labels of the sizes of a linear layer, by the letters of the product that it is."""
+
+_SURELY = {"infeatures", "outfeatures", "tokens", "numtokens", "ntokens", "rows"}
+
+_NO_PRODUCT = re.compile(
+    r"direction|pass|mode|rank|lora|expert|top_?k|group|kernel_?size|stride|conv|sparsity|hidden",
+    re.IGNORECASE,
+)
+"""Found in labels of layers that are more than one product, or another."""
+
+
+def of_linear_layers(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of linear layers as those of products, `tokens | in_features | out_features`, where
+    times and rates of all rows prove it, or nothing beside these names says that they are more."""
+    made = list(columns)
+    labels = [normalise(plain(label)) for label in grid.header()]
+    held = {each.spec.name for each in columns if each.spec is not None} - {"b"}
+    places = {name: [at for at, label in enumerate(labels) if label in known]
+              for name, known in _OF_A_LAYER.items()}  # fmt: skip
+    if not {"m", "n", "k"} <= set(fields(schema)) or held & {"m", "n", "k"}:
+        return made
+    if any(len(each) != 1 for each in places.values()):
+        return made
+    sizes = {name: at for name, [at] in places.items()}
+    pairs = _pairs(columns)
+    proved = all(_proved(grid, [*sizes.values()], *each) for each in pairs)
+    said = {labels[at] for at in sizes.values()} <= _SURELY
+    if proved and (pairs or (said and not any(map(_NO_PRODUCT.search, grid.header())))):
+        for name, at in sizes.items():
+            made[at] = Column(fields(schema)[name])
+    return made
+
+
+Measured = tuple[int, float]
+"""A column of times or of rates, and the factor to its unit."""
+
+
+def _pairs(columns: Sequence[Column]) -> list[tuple[Measured, Measured]]:
+    """The columns of times, each with those of rates that nothing else sets apart."""
+    return [
         ((at, one.scale), (to, other.scale))
         for at, one in enumerate(columns) if one.spec and one.spec.name == "time"
         for to, other in enumerate(columns) if other.spec and other.spec.name == "flops_rate"
         if one.aside == other.aside
     ]  # fmt: skip
-    if pairs and all(_proved(grid, places * 3, *each) for each in pairs):
-        made[places[0]] = Column(sizes="mnk")
-    return made
 
 
 def _proved(
@@ -226,6 +276,22 @@ def of_programs(
     if any(map(_OF_COLLECTIVES.search, named.values())):
         for at, label in named.items():
             made[at] = replace(bare, aside={"column": label})
+    return made
+
+
+_TYPE = re.compile(
+    r"b?float(?:8|16|32|64)?(?:_e[45]m[23])?|half|double|bf16|fp(?:8|16|32|64)|u?int[0-9]{1,2}"
+)
+
+
+def of_types(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of collectives with the one of types under a label that may mean anything."""
+    made, free = list(columns), "dtype" not in {each.spec.name for each in columns if each.spec}
+    for at, label in enumerate(grid.header()):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if free and normalise(plain(label)) in ("type", "datatype") and columns[at] == Column():
+            typed = texts and all(map(_TYPE.fullmatch, texts))
+            made[at] = Column(fields(schema)["dtype"]) if typed else made[at]
     return made
 
 
@@ -370,9 +436,9 @@ _NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean",
 def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns of the same measurements, bandwidths among them, of several networks or libraries
     whose name stands in front of each: `ib_time_us | ib_busbw_GBps | roce_time_us | ...`."""
-    made, sides = list(columns), dict[str, dict[int, Column]]()
+    made, sides = _beside_bandwidths(grid, columns, schema), dict[str, dict[int, Column]]()
     for at, label in enumerate(map(plain, grid.header())):
-        free = columns[at].spec is None
+        free = made[at].spec is None
         found = (_IN_FRONT.fullmatch(label) or _APART.fullmatch(label)) if free else None
         if found is None or found[1].casefold() in _NO_NETWORK:
             continue
@@ -389,6 +455,20 @@ def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
         for own in sides.values():
             for at, column in own.items():
                 made[at] = column
+    return made
+
+
+def _beside_bandwidths(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with the times of those networks or libraries whose bandwidths stand beside them:
+    `ours time (us) | ours AlgBW (GB/s)`."""
+    made = list(columns)
+    names = {str(each.aside["column"]) for each in columns if list(each.aside) == ["column"]}
+    for at, label in enumerate(map(plain, grid.header())):
+        name = max((each for each in names if label.startswith(each)), key=len, default="")
+        if not name or columns[at] != Column() or not label[len(name) :].startswith((" ", "_")):
+            continue
+        if scale := timed(label[len(name) :].strip(" _")):
+            made[at] = Column(fields(schema)["time"], scale, {"column": name})
     return made
 
 

@@ -41,6 +41,7 @@ from assay.ingest.kernels.kernel_headings import (
     of_curves,
     of_other_calls,
     of_sums,
+    of_tested_products,
     of_whole_runs,
     said_above,
     sizes_of_one_rank,
@@ -152,6 +153,8 @@ def _columns(
         headless = not any("head" in label for label in (*map(str.casefold, grid.header()), *above))
         if of_other_calls(lines, grid) or of_whole_runs(lines, grid, headless=headless):
             return []
+    if "m" in fields(table.schema) and not of_tested_products(lines, grid):
+        return []
     bare = bare_column(lines, grid, table.schema)
     if "op" in fields(table.schema) and of_sums(lines, grid):
         return []
@@ -633,15 +636,22 @@ def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     if letters == "mnk" and len(numbers) in (1, 2) and len({*numbers}) == 1:
         numbers = numbers[:1] * 3  # a square one
     if letters == "mkkn":
-        text, letters = text.replace("torch.Size", ""), "mkn"
-        numbers = re.findall("[0-9]+", text)
-        numbers = numbers[:2] + numbers[3:] if numbers[1:2] == numbers[2:3] else []
+        pair = _OPERANDS.search(text)
+        text, letters = "", "mkn"
+        numbers = list(pair.groups()) if pair else []
     if len(numbers) != len(letters) or re.search("[A-WYZa-wyz.]", text):
         return {}
     return {
         letter: Cell(number.replace(",", ""), at.line, at.column)
         for letter, number in zip(letters, numbers, strict=True)
     }
+
+
+_OPERANDS = re.compile(
+    r"^\[(?:torch\.Size\(\[[0-9]+(?:, [0-9]+)?\]\), )?"
+    r"torch\.Size\(\[([0-9]+), ([0-9]+)\]\), torch\.Size\(\[\2, ([0-9]+)\]\)(?:, |\]$)"
+)
+"""Sizes of both operands of a product, behind those of what is added."""
 
 
 _LENGTHS = {"seq", "kv_seq"}

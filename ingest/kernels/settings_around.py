@@ -141,18 +141,33 @@ multiplies in one of both."""
 
 
 _OPTION = deferred(
-    r"(?<!\S)--(?:d?type|data[-_]type|precision)[ =]"
-    r"(b?f(?:loat|p)?(?:16|32|64|8)|tf32|int8)(?:_r)?(?!\S)"
+    r"(?<!\S)(?:--(?:d?type|data[-_]?type|precision|a_type)[ =]|-r (?=[a-z0-9]+_r\b))"
+    r"(b?f(?:loat|p)?(?:16|32|64|8)|tf32|int8|half|float|double)(?:_r)?(?!\S)"
 )
 """The option of a command that says the format of its calls."""
 
+_SHORT = rf"(?:{NUMBER_FORMAT}|[fF](?:16|32|64)(?:_r)?|half|single|float|double)"
+"""A number format, as languages and libraries of products call it too."""
 
 _RESULT = deferred(
-    rf"(?:->|→|=>) ?{NUMBER_FORMAT}(?![A-Za-z0-9])|(?<![A-Za-z0-9]){NUMBER_FORMAT} out(?![\w-]| of)"
-    r"|(?i:\b(?:out(?:puts?)?|C/D|accumulat\w+|accum)"
-    rf"(?: (?:is|are|in|to|type|dtype))?)[ :=] ?{NUMBER_FORMAT}(?![A-Za-z0-9])"
+    rf"(?:->|→|=>) ?{_SHORT}(?![A-Za-z0-9])|(?<![A-Za-z0-9]){_SHORT}"
+    r" (?:out(?![\w-]| of)|acc(?:um\w*)?(?![\w-]))"
+    r"|(?i:\b(?:out(?:puts?)?|C/D|acc|accumulat\w+|accum)"
+    rf"(?: (?:is|are|in|to|type|dtype))?)(?:: ?|[ =]){_SHORT}(?![A-Za-z0-9])"
+    rf"|(?i:\bcompute(?:[_ ]?type)?)(?:: *|[ =]){_SHORT}(?=[,;)\]]|\s*$)"
 )
-"""The format of what calls give: `e4m3 x e4m3 -> bf16`."""
+"""The format of what calls give, or of what they sum up: `e4m3 x e4m3 -> bf16`."""
+
+_LABELLED = deferred(
+    r"(?i:(?<![\w-])(?<!mask )(?<!bias )(?<!scale )"
+    r"(?:(?:in(?:put)?|data)?[ _-]?d?types?|precision)) ?[:=] *"
+    r"(?P<one>half|single|float|double|[fF](?:16|32|64)(?:_r)?)(?![\w-])"
+    r"(?! (?:the|of|a|as)\b| ?[x×*,/] ?(?!(?P=one))[A-Za-z])"
+    r"|(?<![\w.-])(?P<two>[fF](?:16|32)) (?:in(?:puts?)?|x (?P=two))(?![\w-])"
+)
+"""The same behind a label, of both operands perhaps: `datatype: half x half -> half`."""
+
+_OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 
 
 @lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
@@ -165,10 +180,15 @@ def format_said(text: str) -> str | None:
     ('fp8', None)
     >>> format_said("e4m3 x e4m3 -> bf16"), format_said("./bench --dtype f16 --fp8_too")
     ('fp8', 'f16')
+    >>> format_said("Precision: double"), format_said("type: f16 x f16, compute: fp32")
+    ('fp64', 'f16')
     """
     if option := _OPTION.search(text):
-        return str(option[1])
+        return _OF_C.get(option[1], str(option[1]))
     text = _RESULT.sub(" ", text)
+    if told := {one or two for one, two in _LABELLED.findall(text)}:
+        word = told.pop().removesuffix("_r")
+        return None if told or names_format(text) else _OF_C.get(word, word)
     letters = [*_BLAS.findall(text), *(one or bits for one, bits in _IN_WORDS.findall(text))]
     found = {_OF_BLAS[letter.casefold()] for letter in letters}
     named = format_named(text) or (found.pop() if len(found) == 1 else None)
@@ -357,8 +377,14 @@ _RULED = re.compile(r"\s*[-=]{2,} .*[A-Za-z].* [-=]{2,}\s*")
 """A title between rules: `---- Performance of all_gather on 16 devices ----`."""
 
 
+TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
+"""A line that FlagGems writes above the calls of an operator."""
+
+
 def own_title(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:
     """The title of a comparison, or the caption of a table, as a line above it."""
+    if grid.begin and TESTED.match(lines[grid.begin - 1].text):
+        return [[lines[grid.begin - 1]]]
     if grid.series or not grid.caption:
         return [[lines[grid.begin]]] if grid.series else []
     return [[lines[grid.begin]._replace(text=grid.caption)]]
