@@ -20,14 +20,15 @@ from assay.ingest.vocabulary.terms import normalise
 
 _OPEN = frozenset(map(normalise, (
     "batch", "batchsize", "bs", "bsz", "батч", "размер батча", "批大小", "批次大小", "批量大小",
-    "Batchgröße", "taille de lot", "taille de batch", "tamaño de lote", "バッチサイズ",
+    "Batchgröße", "taille de lot", "taille de batch", "tamaño de lote", "バッチサイズ", "배치",
+    "배치 크기", "バッチ", "批次",
 )))  # fmt: skip
 """Labels of a batch that say nothing of whose it is."""
 
 _OF_BATCHES = ("batch", "батч", "bs", "批", "lot", "バッチ")
 """One of these is in every text that speaks of batches."""
 
-_BARE = {"batch", "батч"}
+_BARE = {"batch", "батч", "배치", "バッチ", "批次"}
 """Those that name no size."""
 
 _DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)"
@@ -76,7 +77,7 @@ def with_batch_scopes(
         return grid
     last = grid.heads[-1]
     names = [normalise(plain(cell.text).replace("<br>", " ")) for cell in last.cells]
-    if sum("batch" in name or "батч" in name or name in _OPEN for name in names) != 1:
+    if sum(name in _OPEN or any(map(name.__contains__, _BARE)) for name in names) != 1:
         return grid
     at = next((at for at, name in enumerate(names) if name in _OPEN), None)
     told = {whose for text in above() for whose in _whose(text)} if at is not None else set()

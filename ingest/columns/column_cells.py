@@ -254,6 +254,7 @@ _FRACTION = re.compile(r"[0-9,]*\.[0-9]*[1-9][0-9]*")
 def whose_batches(records: Sequence[Record]) -> None:
     """Batches of rows as those of whom their numbers say."""
     _local_batches(records)
+    _of_one_replica(records)
     _batches_of_jobs(records)
 
 
@@ -275,6 +276,21 @@ def _local_batches(records: Sequence[Record]) -> None:
         record.cells["accumulation"] = steps._replace(
             text=str(int(steps.text) * times), value_origin="solved", law=law
         )
+
+
+def _of_one_replica(records: Sequence[Record]) -> None:
+    """Take batches beside accumulation for micro-batches where one of them is of one sequence that
+    is accumulated: it can be neither that of a step nor shared among devices."""
+    held = [record for record in records if "batch_size" in record.cells]
+    told = [(r.cells["batch_size"], r.cells["accumulation"]) for r in held
+            if "accumulation" in r.cells and "micro_batch" not in r.cells]  # fmt: skip
+    known = all(c.state == "value" and c.scale == 1.0 for pair in told for c in pair)
+    if len(told) < len(held) or not known:
+        return
+    if any(amount(batch) == 1 and amount(steps) > 1 for batch, steps in told):
+        law = "a batch of one sequence that is accumulated is that of each device"
+        for record in held:
+            record.cells["micro_batch"] = record.cells.pop("batch_size")._replace(law=law)
 
 
 _OF_REPLICA = re.compile(

@@ -180,6 +180,7 @@ _SINGLE = deferred(
     r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$)"
     r"| (?:全参|Q?-?LoRA|SFT|DPO)(?![A-Za-z]))"
     r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
+    r"(?! (?:per|for (?:each|every)|(?:in |on )?(?:each|every))\b)"
     r"|(?:[#(,:–—-]\s*|^)[*_]{0,2}(?:single|one|1)[*_]{0,2}[ -](?:GPU|NPU|card)[*_]{0,2}"
     r"(?=\s*(?:[,;:)]|$|first\b|(?:fine-?)?(?:tun|train)))",
     re.IGNORECASE,
@@ -187,17 +188,19 @@ _SINGLE = deferred(
 """One device of no name: `单卡微调`, `on a single GPU`, `### Single GPU`."""
 
 _OF_A_PROCESS = deferred(
-    r"\b(?:each|every|one|per|an?) (?:rank|process|worker|replica|actor|stage|expert)\b",
+    r"\b(?:each|every|one|per|an?) (?:rank|process|worker|replica|actor|stage|expert)\b"
+    r"|\b(?:also|even|still) (?:runs?|works?|fits?|trains?)\b"
+    r"|\b(?:can|could|may|might) (?:also |even |still )?(?:be )?(?:run|train|fit|work)",
     re.IGNORECASE,
 )
-"""A part of a run, which is on one device whatever the whole is on."""
+"""A part of a run, which is on one device whatever the whole is on, or what one is enough for."""
 
 _OF_ONE = re.compile(r"单|(?i:[gn]pu|card|accel)")
 """Found in every text that names one so."""
 
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
-    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM"
+    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM|GPUs?|NPU|TPU|CPU"
 )
 
 _NAMED_MODEL = deferred(

@@ -159,10 +159,11 @@ _OF_SEVERAL = deferred(
 that a site has."""
 
 _ONE_GPU = deferred(
-    r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)]))"
+    r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)。，、；]))"
     r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
-    r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
-    r".*\b(?:on|using) (?:an? )?(?:single|one|1) GPU(?=[.,;)]|$| with\b)",
+    r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?|also|even|can"
+    r"|could|may|possible)\b)"
+    r".*\b(?:on|using) (?:an? )?(?:single|one|1) GPU(?=[.,;)。，、；]|$| with\b)",
     re.IGNORECASE,
 )
 """A sentence of one device of no name: `Single GPU.`"""
@@ -490,6 +491,16 @@ _SEVERAL_HOSTS = deferred(
     re.IGNORECASE,
 )
 
+_TO_A_RANK = deferred(
+    r"\b(?:one|a single|1) (?:GPU|device|accelerator|card|chip) per "
+    r"(?:[\w-]+ ){0,2}(?:rank|process|replica|worker)\b",
+    re.IGNORECASE,
+)
+"""How ranks are told off to devices, which counts none: `one GPU per data parallel rank`."""
+
+_PRICED = deferred(r"\bcosts?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGNORECASE)
+"""A machine as one pays for it, whatever ran on it."""
+
 _OF_THOSE = deferred(
     rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()(?P<n>{COUNT}) of "
     rf"(?:them|these|those)\b|\b(?P<m>{COUNT}) of (?:them|these|those) (?:were |are )?used\b",
@@ -550,7 +561,7 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
     alone = [each for each in _HOSTS_ALONE.finditer(text) if _counts_hosts(text, each, "n")]
     if len(alone) == 1 and not _OWNS.search(text, 0, alone[0].start("n")):
         put("nodes", alone[0], "n")
-    if not told and not _SEVERAL_HOSTS.search(text):
+    if not told and not _SEVERAL_HOSTS.search(text) and not _PRICED.search(text):
         one = list(_ONE_HOST.finditer(text))
         if len(one) == 1:
             group = next(g for g in "mkj" if one[0][g])
@@ -586,6 +597,7 @@ _OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?
 
 def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
+    text = _TO_A_RANK.sub(lambda found: " " * len(found[0]), text) if " per " in text else text
     told = list(_counted_in(text))
     plain = signed(text)
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []

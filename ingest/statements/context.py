@@ -105,10 +105,10 @@ _PARTS = (
     r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
     r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
     r"[一-鿿][：:为]? ?[0-9]",
-    r"(?i:world[ _]size[ :=]+[0-9])",
+    r"(?i:world[ _]size[ :=]+[0-9])|[0-9]-GPU\b",
     r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
     r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
-    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9二两四八] ?[卡张块]",
+    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9一二两四六八十] ?[卡张块]",
     rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
     r"|(?i:bf16|fp16|fp8|float-?16))",
     r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
@@ -126,7 +126,12 @@ _PARTS = (
     rf"{HINT}",
     r"\b(?:one|two|four|eight) \W*Tesla",
     r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
-    r"(?i:\b(?:secuencia|sequência|sequenza|lote)\b.{0,6}[0-9])",
+    r"(?i:\b(?:secuencia|sequência|sequenza|séquence|sequenzlänge|lote)\b.{0,12}[0-9])",
+    "(?:[0-9]|GPU) ?[\uac00-\ud7a3枚基]|[\uac00-\ud7a3] ?(?:GPU|[A-Za-z]+[0-9])|1 ?枚の",
+    r"(?i:\b(?:une?|un[ao]|uma?|eine[rmn]?) "
+    r"(?:(?:seule?|sol[ao]|einzige[rn]?|einzelnen?|únic[ao]) )?"
+    r"(?:GPU|karte|grafikkarte|carte|tarjeta|placa)\b|на одной )",
+    "(?:シングル|単一の?|単体の?) ?GPU|单[张块卡]|ZeRO-[0-3] ?(?:相当|を)",
     r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
 )

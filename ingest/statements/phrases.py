@@ -109,9 +109,10 @@ _LABEL_AND_VALUE = deferred(
 """A sentence that is nothing but a label and its value: `Sequence length 4096.`"""
 
 _ZERO_ALONE = deferred(
-    r"\W*(?:(?:(?:DeepSpeed|with|using|optimi[sz]er)[ :]+)*ZeRO[ -](?:stage[ -]?)?[0-3]"
+    r"\W*(?:(?:(?:DeepSpeed|with|using|(?:distributed )?optimi[sz]er)[ :(]+)*"
+    r"ZeRO[ -](?:stage[ -]?)?[0-3]"
     r"|DeepSpeed:? stage[ :-]{0,2}[0-3]|zero_optimization\W{1,8}stage\W{1,4}[0-3](?=\W).*)"
-    r"(?:,? \(?(?:with|no|without) [\w ]{3,30}\)?)?\W*",
+    r"(?:,? \(?(?:with|no|without) [\w ]{3,30}\)?)?\W*(?:(?:is |was )?(?:used|enabled|on)\W*)?",
     re.IGNORECASE,
 )
 """All of a line: `DeepSpeed ZeRO-3`."""
@@ -184,6 +185,14 @@ _ON_WHAT = deferred(
 """A line on what other numbers were taken, which follow it: `On one A100 I get for comparison`."""
 
 
+_COMPARED_HERE = deferred(
+    r"^\W*(?:(?:here|below|in this (?:section|post|table)),? )?(?:we|I) compared?\b"
+    r"(?! (?:it|them|this|that) (?:to|with|against))",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says how all was run that is compared below it."""
+
+
 def _of_what_follows(text: str) -> str:
     """A sentence that opens a table, without words that only say what that is there for."""
     return _FOR_COMPARISON.sub(" ", text.replace(" tried ", " "))
@@ -192,6 +201,7 @@ def _of_what_follows(text: str) -> str:
 def _compared(text: str) -> str:
     """The same where it has no colon at its end and is of nothing else."""
     told = "comparison" in text and _ON_WHAT.fullmatch(signed(text))
+    text = _COMPARED_HERE.sub(" ", text) if "compare" in text else text
     return _FOR_COMPARISON.sub(" ", text) if told else text
 
 

@@ -46,6 +46,7 @@ from assay.ingest.columns.composite import (
     remark,
 )
 from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
+from assay.ingest.columns.format_columns import format_columns, switch_format
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.memory_labels import (
     estimates_beside,
@@ -631,6 +632,13 @@ class _Table:
         return any(n in measures and c.state in states for n, c in record.cells.items())
 
     @cached_property
+    def _format_columns(self) -> Mapping[str, str]:
+        """Labels of columns that switch a number format on."""
+        rows = self.view.grid.rows
+        texts = [[cell.text for cell in row.cells] for row in rows if not row.one and not row.blank]
+        return format_columns(self.view.places.items(), texts)
+
+    @cached_property
     def _measures(self) -> set[str]:
         """Fields that a row may hold a measured number in."""
         columns = self.view.columns()
@@ -668,6 +676,7 @@ class _Table:
             record.cells["gpu"] = self._counted
         record.mark = "commented" if self.grid.remark == "commented" else record.mark
         if not self.long:
+            switch_format(record, self._format_columns)
             _in_its_format(record)
         _of_its_own(record, group)
         outcome_and_date(record)

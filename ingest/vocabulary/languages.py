@@ -50,10 +50,13 @@ _HAS_EUROPEAN = re.compile(
     r"|camadas|capas\b|couches|treino|treinamos|comprimento|dimensão|una sola|precisión|precisão"
     r"|(?:par|pro|por) (?:placa)|sequência|sequenza|de lote|ejecuciones|mediciones"
     r"|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi|por (?:cada )?nodo|acumulaç?[cã]"
+    r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
+    r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
     re.IGNORECASE,
 )
-"""In every text whose words are read as German, French, Spanish, Portuguese or Russian."""
+"""In every text whose words are read as German, French, Spanish, Portuguese, Italian
+or Russian."""
 
 _HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_")
 
