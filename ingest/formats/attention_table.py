@@ -107,6 +107,8 @@ FORMAT = Format(
         "head_dim",
         "hdim",
         *(f"{name}{n}" for name in ("FA", "fa", "FA-", "FA v") for n in (1, 2, 3, 4)),
+        "-tflops",
+        "-latency",
         "H,S,D)",
         "S,H,D)",
     ),
@@ -126,6 +128,8 @@ FORMAT = Format(
     r"|\bnum_heads`? ?= ?`?[0-9]|^\s*#{1,6} .*\bh(?:ead_?)?dim ?= ?[0-9]"
     r"|^\s*\|[^:=]*\bfa[- v]{0,2}[1-4]\b[^|]*\((?:ms|us|µs|tflop)"
     r"|^\s*\|[^|]*\(b, ?(?:h[a-z]?, ?[snlt]|[snlt], ?h[a-z]?), ?d\)"
+    r"|^\s*\((?:b|z|bs|batch), ?[^()]*\)(?:  +|;).*\S-(?:latency|tflops)(?:[\s;]|$)"
+    r"|^\s*x_val(?:  +|;).*(?:flash|sdpa|attn|attention)\w*-(?:latency|tflops)(?:[\s;]|$)"
     r"|^\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:"
     r"|^\s*(?:seq[a-z_]*|n_ctx)  +[^|:=0-9]*\b(?:flash|sdpa|torch|pytorch|triton|xformers|cudnn)"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"

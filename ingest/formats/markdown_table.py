@@ -74,7 +74,7 @@ FORMAT = Format(
     heads=(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
-        "mfu", "_ms", "step_time", "per_s", "samples/s", "performance",
+        "mfu", "_ms", "step_time", "per_s", "samples/s", "performance", "Performance:",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
@@ -87,7 +87,8 @@ FORMAT = Format(
     r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*\+-{3,}\+-{3,}\+\s*$"
     r"|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
-    r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
+    r"|^(?:[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*|Performance):\s*$"
+    r"|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^ *-{2,}(?: +-{2,}){2,} *$|^\s*\|(?:[^|0-9]*\|){3,}\s*$"  # columns given by dashes or bars

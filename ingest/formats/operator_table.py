@@ -178,6 +178,7 @@ FORMAT = Format(
         "min_rounds",
         "GPU Time",
         "-latency",
+        "-gbps",
         "(us)",
         "(ms)",
         "/s)",
@@ -191,6 +192,7 @@ FORMAT = Format(
         "_forward:",
         "_backward:",
         "-performance",
+        "erformance:",
         "# of Calls",
         "Size Detail",
         "(ms):",
@@ -230,8 +232,9 @@ FORMAT = Format(
     r"|copy peak bandwidth gb/s|^\s*transfer size \(bytes\)\s+bandwidth"
     r"|^\s*function  +(?:mbytes/sec|best rate mb/s)"
     r"|\"time_unit\"\s*:|,time_stats\."
-    r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
-    r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)\s*$|^[0-9]+ threads?: -+\s*$"
+    r"|^\s*(?:\([^()]*\)|x_val)(?:  +|;).*\S-(?:latency|gbps)(?:[\s;]|$)"
+    r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)+\s*$|^ *\S+ .*\S_(?:fwd|bwd)\b[^|:=]*$"
+    r"|^performance:\s*$|^[0-9]+ threads?: -+\s*$"
     r"|\|[^|]*\bfw (?:time|flops)|\|\s*(?:loss|grad(?:ient)?): (?:time|memory) \("
     r"|common\.measurement object at |\"min_rounds\"\s*:"
     r"|^\s*benchmark\s+time\s+cpu\s+iterations\b"

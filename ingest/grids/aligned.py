@@ -28,7 +28,7 @@ _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
     r"FLOP|\w(?:/|_per_)s(?:ec(?:ond)?)?\b|/it\b|(?:/|_per_)(?:step|iter)|\b[mu]s\b|MFU|_[mun]?s\b"
-    r"|mem\w*_[mg]i?b\b"
+    r"|mem\w*_[mg]i?b\b|\w_(?:fwd|bwd|fwd_?bwd)\b"
     r"|\S-(?:latency|gbps)\b|\btime avg\b"
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
     r"|^[^#]*\balgbw\b|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
@@ -77,6 +77,21 @@ _RULED = re.compile(r"\s*-{2,}(?: +-{2,}){2,}\s*")
 
 _SOLID = re.compile(r"\s*-{10,}\s*")
 
+FEW = 3
+"""Words of a label that goes on in the line below it."""
+
+
+def _is_apart(line: Line, below: Line) -> bool:
+    """Whether a line above a header is a sentence, or the name of something, over its first label:
+    one piece at the beginning, of many words, or that neither begins nor ends where the label does.
+    """
+    parts, labels = pieces(line), pieces(below)
+    if len(parts) != 1 or not labels or parts[0].begin > labels[0].begin:
+        return False
+    many = len(parts[0].text.split(" ")) > FEW
+    return many or (parts[0].begin != labels[0].begin and parts[0].end != labels[0].end)
+
+
 _BELOW = re.compile(r"\s*(?:[Tt]able)?:\s+(\S.*)")
 """A caption below such a table: `: Table 4: Throughput`."""
 
@@ -99,18 +114,21 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     if not _RULED.fullmatch(lines[rule].text):
         return None
     offset = lines[rule].column
-    begins = [offset + found.start() for found in re.finditer("-+", lines[rule].text)]
+    dashes = [Word(offset + m.start(), offset + m.end(), m[0])
+              for m in re.finditer("-+", lines[rule].text)]  # fmt: skip
     top = rule
     while top and rule - top < MOST_LINES and _filled(lines[top - 1]):
+        if top < rule and _is_apart(lines[top - 1], lines[top]):
+            break
         top -= 1
     several = top > 0 and _SOLID.fullmatch(lines[top - 1].text) is not None
-    head = _cut(lines[top:rule], begins)
+    head = _cut(lines[top:rule], dashes)
     if not several and top < rule - 1 and (head is None or not _labelled(head)):
         top = rule - 1  # what stands above that is no part of it
-        head = _cut(lines[top:rule], begins)
+        head = _cut(lines[top:rule], dashes)
     if head is None or not _labelled(head):
         return None
-    rows, end = _rows_below(lines, rule + 1, begins, several=several)
+    rows, end = _rows_below(lines, rule + 1, dashes, several=several)
     if not rows or not MEASURES.search(" ".join(cell.text for cell in head.cells)):
         return None
     behind = next((line.text for line in lines[end : end + 2] if line.text.strip()), "")
@@ -127,7 +145,7 @@ def _labelled(head: GridRow) -> bool:
 
 
 def _rows_below(
-    lines: Sequence[Line], at: int, begins: Sequence[int], *, several: bool
+    lines: Sequence[Line], at: int, dashes: Sequence[Word], *, several: bool
 ) -> tuple[list[GridRow], int]:
     """The rows from a line on and where they end: a line each, or `several` up to an empty one."""
     rows: list[GridRow] = []
@@ -135,7 +153,7 @@ def _rows_below(
         end = at + 1
         while several and end < len(lines) and end - at < MOST_LINES and _filled(lines[end]):
             end += 1
-        row = _cut(lines[at:end], begins)
+        row = _cut(lines[at:end], dashes)
         if row is None:
             return [], at
         rows.append(row)
@@ -150,26 +168,50 @@ def _filled(line: Line) -> bool:
     return bool(line.text.strip()) and _RULE.fullmatch(line.text) is None
 
 
-def _cut(lines: Sequence[Line], begins: Sequence[int]) -> GridRow | None:
-    """The cells of the lines of one row, cut where columns begin; None where that is in a word."""
+def _cut(lines: Sequence[Line], dashes: Sequence[Word]) -> GridRow | None:
+    """The cells of the lines of one row, cut where columns begin, or each word below the dashes
+    that it shares a column of the page with, where one is wider than these; else None."""
     if not lines:
         return None
-    found: list[list[Word]] = [[] for _ in begins]
+    found: list[list[Word]] = [[] for _ in dashes]
     for line in lines:
-        starts = [max(0, begin - line.column) for begin in begins]
-        if any(0 < at < len(line.text) and not line.text[at - 1].isspace() for at in starts[1:]):
+        parts = _between(line, dashes) or _over(line, dashes)
+        if not parts:
             return None
-        ends = [*starts[1:], len(line.text)]
-        for words, start, end in zip(found, [0, *starts[1:]], ends, strict=True):
-            text = line.text[start:end]
-            begin = line.column + start + len(text) - len(text.lstrip())
-            if text.strip():
-                words.append(Word(begin, begin + len(text.strip()), text.strip()))
+        for words, word in zip(found, parts, strict=True):
+            words.extend([word] if word.text else [])
     cells = (
-        GridCell(" ".join(w.text for w in words), lines[0].number, words[0].begin if words else at)
-        for words, at in zip(found, begins, strict=True)
-    )
+        GridCell(" ".join(w.text for w in words), lines[0].number,
+                 words[0].begin if words else column.begin)
+        for words, column in zip(found, dashes, strict=True)
+    )  # fmt: skip
     return GridRow(lines[0], tuple(cells))
+
+
+def _between(line: Line, dashes: Sequence[Word]) -> list[Word]:
+    """The text of each column of a line, empty ones too; nothing where one begins in a word."""
+    starts = [max(0, column.begin - line.column) for column in dashes]
+    if any(0 < at < len(line.text) and not line.text[at - 1].isspace() for at in starts[1:]):
+        return []
+    found = []
+    for start, end in zip([0, *starts[1:]], [*starts[1:], len(line.text)], strict=True):
+        text = line.text[start:end]
+        begin = line.column + start + len(text) - len(text.lstrip())
+        found.append(Word(begin, begin + len(text.strip()), text.strip()))
+    return found
+
+
+def _over(line: Line, dashes: Sequence[Word]) -> list[Word]:
+    """The same by which dashes each word stands below; nothing where one does below none or two."""
+    found: list[list[Word]] = [[] for _ in dashes]
+    for each in re.finditer(r"\S+", line.text):
+        word = Word(line.column + each.start(), line.column + each.end(), each[0])
+        places = [at for at, column in enumerate(dashes) if word.over(column)]
+        if len(places) != 1:
+            return []
+        found[places[0]].append(word)
+    return [Word(words[0].begin if words else 0, 0, " ".join(word.text for word in words))
+            for words in found]  # fmt: skip
 
 
 def _measured(lines: Sequence[Line], at: int) -> bool:
@@ -219,7 +261,17 @@ def _turned(lines: Sequence[Line], at: int) -> bool:
     return said >= ROWS
 
 
-FIGURE = r"[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \([A-Za-z]+(?:/s)?(?:, [A-Za-z_]+ ?= ?[0-9]+)*\))?:"
+ANY_FIGURE = (
+    r"(?:[Pp]erf(?:ormance)?|[Bb]ench(?:mark)?|[Rr]esult|[Ll]atency|[Tt]iming|[Tt]hroughput"
+    r"|[Ss]peed)s?"
+)
+"""Name of a figure that says nothing of what was computed."""
+
+FIGURE = (
+    rf"(?:[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*|{ANY_FIGURE}|(?:Layer|RMS|Group|Batch)Norm|[Ss]oftmax"
+    r"|[Aa]ttention|RoPE|S[wi]?i?GLU|G[Ee]GLU|GELU|JSD|[Mm]atmul|GEMM)"
+    r"(?: \([A-Za-z]+(?:/s)?(?:, [A-Za-z_]+ ?= ?[0-9]+)*\))?:"
+)
 """Name of a figure above its numbers, with their unit or without."""
 
 _FIGURE = re.compile(FIGURE)

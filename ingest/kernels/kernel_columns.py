@@ -144,7 +144,7 @@ def columns_of(
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
-    every |= {"kernel"} if _by_passes(grid, columns) else set()
+    every |= {"kernel"} if _by_passes(grid, columns) or _of_passes(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
@@ -164,6 +164,14 @@ def _by_passes(grid: Grid, columns: Sequence[Column]) -> bool:
         return False
     texts = [plain(row.cells[places[0]].text) for row in grid.rows if len(row.cells) == grid.width]
     return bool(texts) and all(map(_PASS.match, texts))
+
+
+def _of_passes(columns: Sequence[Column]) -> bool:
+    """Whether all times and rates are of kernels that their labels name, some with their pass:
+    nothing but calls has both."""
+    asides = [each.aside for each in columns if each.spec is not None and says_how_fast(each.spec)]
+    named = bool(asides) and all("kernel" in aside for aside in asides)
+    return named and any("direction" in aside for aside in asides)
 
 
 _PASS = re.compile(r"(?:fwd?|bwd?|forward|backward|both)\b", re.IGNORECASE)
@@ -257,12 +265,16 @@ _LENGTH = re.compile("[0-9]+[kK]?|[0-9]{1,3}(?:,[0-9]{3})+")
 
 
 def _of_images(grid: Grid, columns: Sequence[Column]) -> list[Column]:
-    """Columns of sizes, of which `H` beside `W` is a height and no width of a layer."""
+    """Columns of sizes, of which `H` beside `W` is a height, and beside the size of a head a number
+    of these: no width of a layer; nor is `V` beside `K` one of a vocabulary."""
     labels = [plain(label) for label in grid.header()]
-    if not {"W", "H"} <= set(labels):
-        return list(columns)
+    others = [names for names in _OTHER_LETTERS if names <= {*labels}]
+    free = {name for names in others for name in names} - {"D"}
     pairs = zip(labels, columns, strict=True)
-    return [Column() if label in ("W", "H") else each for label, each in pairs]
+    return [Column() if label in free else each for label, each in pairs]
+
+
+_OTHER_LETTERS = ({"W", "H"}, {"H", "D"}, {"H", "K", "V"}, {"K", "V"})
 
 
 _OF_VIDUR = re.compile(r"time_stats\.(\w+)\.median")
@@ -568,7 +580,7 @@ def by_sizes(
 
 
 _UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize", "gemm", "gemmsize",
-              "matrixsize", "matrixshape", "sizes", "size"}  # fmt: skip
+              "matrixsize", "matrixshape", "sizes", "size", "xval"}  # fmt: skip
 """Labels of sizes of products, whose order nobody knows that no text tells."""
 
 SQUARES = {"n", "size", "dim", "dimension"}

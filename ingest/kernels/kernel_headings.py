@@ -16,6 +16,7 @@ from assay.ingest.columns.titles import (
     counted_devices,
     names_format,
 )
+from assay.ingest.grids.aligned import ANY_FIGURE
 from assay.ingest.grids.grid import Grid
 from assay.ingest.kernels.collective_ranks import launched, of_a_process
 from assay.ingest.kernels.settings_around import (
@@ -31,6 +32,7 @@ from assay.ingest.kernels.settings_around import (
     device_said,
     format_said,
     is_heading,
+    kept,
     machine_around,
     narrow,
     nearest_first,
@@ -58,7 +60,7 @@ _OF_ATTENTION = {
         r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
     ),
     "direction": deferred(
-        r"\b(fwd ?\+ ?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
+        r"\b(fwd ?\+ ?bwd|fwd_?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
     ),
 }
 """Settings of attention that the words right above a table alone say, beside its sizes."""
@@ -212,7 +214,7 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
             for name, text in (*_said(line.text), *of_caption):
                 if name in fields(schema):
                     cell = Cell(text, line.number, line.column, value_origin="stated")
-                    said.setdefault(name, {}).setdefault(text.casefold(), cell)
+                    kept(said.setdefault(name, {}), name, cell)
         for name, ways in said.items():
             doubtful |= {name} if len(ways) > 1 and name not in found else set()
             found.setdefault(name, next(iter(ways.values())))
@@ -293,6 +295,8 @@ def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
     decoded one by one."""
     titles = [line.text for each in own_title(lines, grid) for line in each]
     titles += headings_around(lines, grid)
+    if any(map(_LINEAR.search, grid.header())):
+        return True
     if any(map(_DECODING.search, titles)) and not {*map(normalise, grid.header())} & _OF_QUERIES:
         return True  # one query beside a context of keys, or tokens of several sequences
     return any(map(_OPERATOR.search, titles)) and not any(map(_ATTENTION.search, titles))
@@ -306,6 +310,14 @@ def of_tested_products(lines: Sequence[Line], grid: Grid) -> bool:
     title = TESTED.match(lines[grid.begin - 1].text) if grid.begin else None
     return title is None or title[1] in _TESTED_PRODUCTS
 
+
+_LINEAR = re.compile(
+    r"(?<![a-z])(?:gla|ret(?:ention|net)|(?:gated[_ -]?)?delta(?:[_ -]?(?:net|rule))|gdn|kda|ttt"
+    r"|mamba2?|ssd|rwkv[0-9]?|hgrn2?|gsa|rebased|(?:lin(?:ear)?|lightning)[_ -]?att(?:entio)?n"
+    r")(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of kernels whose work is linear in the length of a sequence, which attention's is not."""
 
 OF_STEPS = deferred(
     r"(?<!optimizer )\b(?:step|iteration|epoch)[ -](?:time|latency|duration)s?\b"
@@ -431,7 +443,10 @@ _OF_CURVES = {
     "causal": deferred(r"[-_]causal=(True|False)\b"),
     "direction": deferred(r"[-_](fwd|bwd|forward|backward)(?![A-Za-z0-9])"),
     "dtype": deferred(r"[-_](b?fp?16|fp8|fp32|float(?:16|32)|bfloat16|int8)(?![A-Za-z0-9])"),
-    "operator": deferred(r"^\s*([A-Za-z][\w.=@+-]*?)(?:[-_]perf(?:ormance)?)?(?: \(|:)"),
+    "operator": deferred(
+        rf"^\s*(?!{ANY_FIGURE}(?: \(|:))"
+        r"([A-Za-z][\w.=@+-]*?)(?:[-_]perf(?:ormance)?)?(?: \(|:)"
+    ),
 }
 """Parts of the name of a figure: `fused-attention-batch4-head32-d64-fwd-causal=True (TFLOPS):`."""
 

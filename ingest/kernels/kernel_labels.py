@@ -32,7 +32,7 @@ _LOSSES = r"loss ?\+ ?grad(?:ient)?s?(?=:)|grad(?:ient)?s?(?=:)|loss(?=:)"
 
 _ASIDE = re.compile(
     rf"(?P<dtype>{FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
-    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd"
+    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|fwdbwd|forward|backward|fwd|bwd"
     r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,
 )

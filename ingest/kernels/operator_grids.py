@@ -327,23 +327,58 @@ _TUPLE = re.compile(
 )
 """A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`, `Shape (B, H, S, D)`."""
 
-_OF_ATTENTION = {"b": "batch", "h": "heads", "s": "seq", "n": "seq", "l": "seq", "t": "seq",
-                 "d": "head_dim", "hq": "heads", "hkv": "kv_heads", "hk": "kv_heads"}  # fmt: skip
-"""Sizes of attention by their letters, where those of heads, of a head and of a sequence stand
-together."""
+_OF_ATTENTION = {
+    name: field for field, names in {
+        "batch": "b z bs bsz batch batchsize",
+        "heads": "h hq nh heads nheads numheads headsq qheads",
+        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
+        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
+        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
+        "head_dim": "d dh hd dhead headdim hdim dim",
+    }.items() for name in names.split()
+}  # fmt: skip
+"""Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
+stand together."""
+
+
+_OF_ATTENTION_TIMED = re.compile(r"\w*(?:flash|sdpa|attn|attention)\w*-(?:latency|tflops)")
+"""A measurement of attention in TritonBench, which says sizes as `x_val` where it has no names for
+them: of attention batch, heads, length and size of a head."""
+
+
+_OF_Y = re.compile(r"(\S.*?) \([A-Za-z ]+?[ ,]+[(\[]?([A-Za-zµ]+(?:/[A-Za-z]+)?)[)\]]{1,2}")
+"""A curve with the label of its axis behind it: `chunk_fwd (Execution Time (ms))`."""
+
+
+def _of_axis(grid: Grid) -> Grid:
+    """The grid of several curves with no more than the unit of their axis behind each name."""
+    found = [_OF_Y.fullmatch(label) if ")" in label else None for label in grid.header()]
+    curves = [each for each in found if each and (unit(each[2]) or _BANDWIDTH.fullmatch(each[2]))]
+    axes = {each[0][each.end(1) :] for each in curves}
+    if len(axes) != 1 or grid.labels or len(grid.heads) != 1:
+        return grid
+    head = grid.heads[0]
+    cells = tuple(
+        cell._replace(text=f"{each[1]} ({each[2]})") if each in curves and each else cell
+        for cell, each in zip(head.cells, found, strict=True)
+    )
+    return replace(grid, heads=(replace(head, cells=cells),))
 
 
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
-    every cell of one names."""
-    grid = names_apart(grid)
-    named = _TUPLE.fullmatch(plain(grid.header()[0])) if grid.heads and not grid.labels else None
+    every cell of one names; and with the unit of an axis right behind the names of curves."""
+    grid = names_apart(_of_axis(grid))
+    first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
+    named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else []
+    if first == "x_val" and any(map(_OF_ATTENTION_TIMED.match, grid.header())):
+        labels = [*"bhsd"]
     rows = [row for row in grid.rows if len(row.cells) == grid.width]
     texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
     if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
         return grid
-    letters = [each.casefold() for each in labels]
+    letters = [normalise(each) for each in labels]
     if sorted(letters) == ["k", "m", "n"]:
         return grid  # of a product, in its order
     named_so = [_OF_ATTENTION.get(letter, "") for letter in letters]
@@ -433,13 +468,29 @@ def _of_nvbench(grid: Grid) -> Grid:
     if not of_nvbench(grid):
         return grid
     head, axes = grid.heads[0], grid.header().index("Samples")
+    types = [at for at in range(axes) if _typed(grid, at)]
 
     def label(at: int, text: str) -> str:
         varied = at < axes and normalise(text) != "skipped"
+        if types == [at]:
+            return "dtype"
         return _NVBENCH.get(normalise(text), f"axis: {text}" if varied else text)
 
     cells = [cell._replace(text=label(at, plain(cell.text))) for at, cell in enumerate(head.cells)]
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_TYPES = re.compile(r"(?!offset|index).*?(?:t|type)(?:\{ct\})?", re.IGNORECASE)
+
+_TYPE = re.compile(r"(?:bf|tf|[fiuc])[0-9]{1,3}(?:_?e[0-9]m[0-9])?", re.IGNORECASE)
+"""A type as nvbench calls it: `F32`, `I64`."""
+
+
+def _typed(grid: Grid, at: int) -> bool:
+    """Whether an axis is the type of what is computed, and none of its offsets: `T{ct}`."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    named = _TYPES.fullmatch(plain(grid.header()[at])) is not None
+    return named and bool(texts) and all(map(_TYPE.fullmatch, texts))
 
 
 def _of_timers(grid: Grid) -> Grid:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
-from assay.ingest.kernels.settings_around import names_products, of_products
+from assay.ingest.kernels.settings_around import names_products, of_products, spelled
 from assay.ingest.schema.record import Cell, Line
 
 _FORMAT = re.compile(
@@ -68,9 +68,9 @@ def said_by_row(
     formats = {name: said for each, _ in told for name, said in each.items()}
     passes = {name: said for _, each in told for name, said in each.items()}
     made = dict(above)
-    if "dtype" in made and formats and _same(made["dtype"].text) not in formats:
+    if "dtype" in made and formats and spelled(made["dtype"].text) not in formats:
         del made["dtype"]  # it may be what is made of another format
-    if "direction" in made and passes and _same(made["direction"].text) not in passes:
+    if "direction" in made and passes and spelled(made["direction"].text) not in passes:
         del made["direction"]
         if len(passes) == 1:
             own = next(iter(passes.values()))
@@ -108,18 +108,7 @@ def _told(text: str) -> tuple[dict[str, str], dict[str, str]]:
         return {}, {}
     both = _BOTH.search(text)
     passes = [both[0]] if both else _PASS.findall(text)
-    return {_same(each): each for each in _FORMAT.findall(text)}, {_same(p): p for p in passes}
-
-
-def _same(text: str) -> str:
-    """A format or a direction as all its spellings have it.
-
-    >>> _same("BFloat16"), _same("fwd + bwd"), _same("forward"), _same("FP-8")
-    ('bf16', 'forwardbackward', 'forward', 'fp8')
-    """
-    plainly = re.sub(r"[^a-z0-9]|and", "", text.casefold()).replace("float", "f")
-    plainly = re.sub(r"fwd", "forward", re.sub(r"bwd", "backward", plainly))
-    return re.sub(r"^f(?=[0-9])", "fp", plainly)
+    return {spelled(each): each for each in _FORMAT.findall(text)}, {spelled(p): p for p in passes}
 
 
 def sums_up(row: GridRow, columns: Sequence[Column]) -> bool:

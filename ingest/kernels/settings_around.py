@@ -17,7 +17,7 @@ from assay.ingest.grids.aligned import FIGURE
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import devices, several
+from assay.ingest.vocabulary.devices import devices, only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+)?\s*)")
@@ -116,7 +116,8 @@ _OF_OTHERS = re.compile(
 """Found in a sentence that speaks of other calls than those measured here."""
 
 ROW = re.compile(
-    r"\s*(?:\||<t|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
+    r"\s*(?:\||<t|\([0-9]+(?:, ?[0-9]+)+\)  +[0-9]"
+    r"|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
 )
 """Beginning of a line of a table that stands above another."""
 
@@ -250,6 +251,27 @@ def of_own_calls(text: str) -> str:
     return " ".join(each for each in told if not _OF_OTHERS.search(each))
 
 
+def spelled(text: str) -> str:
+    """A format or a direction as all its spellings have it.
+
+    >>> spelled("BFloat16"), spelled("fwd + bwd"), spelled("forward"), spelled("FP-8")
+    ('bf16', 'forwardbackward', 'forward', 'fp8')
+    """
+    plainly = re.sub(r"[^a-z0-9]|and", "", text.casefold()).replace("float", "f")
+    plainly = re.sub(r"fwd", "forward", re.sub(r"bwd", "backward", plainly))
+    return re.sub(r"^f(?=[0-9])", "fp", plainly)
+
+
+def kept(said: dict[str, Cell], name: str, cell: Cell) -> None:
+    """Put a way in which a field is said among the others; of two that mean the same, `H100` and
+    `H100 80GB`, the one that says more."""
+    device = only(cell.text) if name == "gpu" else None
+    way = device.key + device.form if device else cell.text.casefold()
+    way = spelled(cell.text) if name in ("dtype", "direction") else way
+    if way not in said or (device and len(said[way].text) < len(cell.text)):
+        said[way] = cell
+
+
 _SET_UP = re.compile(
     r"\b(?:config(?:uration)?s?|set-?up|settings?|method(?:ology)?|conditions|test ?bed)\b"
     r"|配置|环境|設定|環境",
@@ -268,7 +290,7 @@ def settings_around(lines: Sequence[Line], names: Sequence[str]) -> dict[str, Ce
         for name, text in _said(line.text):
             if name in names:
                 cell = Cell(text, line.number, line.column, value_origin="stated")
-                said.setdefault(name, {}).setdefault(text.casefold(), cell)
+                kept(said.setdefault(name, {}), name, cell)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
 
 
