@@ -133,6 +133,24 @@ def computed_in(text: str) -> Used | None:
     return None
 
 
+_AN_ITEM = deferred(
+    rf"(?:^\W*|[,;+·/] ?|\band )`?({NUMBER_FORMAT})`?(?=\s*(?:[,;+·]|$|\band\b|사용|を?使用))",
+    re.IGNORECASE,
+)
+
+
+def listed_in(item: str) -> Used | None:
+    """The one number format that an item of a list of settings names, as one of several things.
+
+    >>> listed_in("bf16, gradient checkpointing"), listed_in("gradients in fp32, bf16 elsewhere")
+    (Used(word='bf16', at=0, alone=False), None)
+    """
+    if len({each[0].casefold() for each in EVERY.finditer(item)}) != 1:
+        return None
+    found = _AN_ITEM.search(item)
+    return Used(found[1], found.start(1)) if found else None
+
+
 def _used(found: re.Match[str]) -> Used:
     group = found.lastindex or 0
     return Used(found[group].replace("-", ""), found.start(group))

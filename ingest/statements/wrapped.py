@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from assay.ingest.columns.number_formats import listed_in
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line
@@ -141,11 +142,24 @@ _OF_MACHINES = deferred(
 )
 """Headings over what things ran on, and not over what a program could be told."""
 
+_ALL_RUNS = (
+    r"(?:all|every|each|both)(?: of)?(?: the| our| these)? (?:\w+ )?(?:runs?|rows?|experiments?"
+    r"|measurements?|results?|numbers?|benchmarks?|tables?|cases|configurations|timings|trainings?"
+    r"|entries|jobs)"
+)
+
 _OPENS = deferred(
     r"\W*(?:[\w'/-]+ ){0,5}(?:set-?up|settings?|config(?:uration)?|hardware|environment|conditions"
     r"|test ?bed|specs?|details)\b(?!.*\b(?:inference|serving|eval\w*|recommend\w*|require\w*"
     r"|support\w*|planned|options?|minim\w+|previous|other)\b)[^.?!]{0,60}[:：][\s*_]*"
-    r"(?:</?\w+>\s*)*$",
+    r"(?:</?\w+>\s*)*$"
+    r"|\W*(?!.*\b(?:inference|serving|eval\w*|decod\w*|previous|other|except|but|tr(?:y|ied)|tips?"
+    r"|recommend\w*|options?|should|can|could|may|planned|todo|support\w*)\b)"
+    rf"(?:unless [^.:;|?]{{3,60}}|[^.:;|?]{{0,60}}?\b{_ALL_RUNS}"
+    r"(?: (?:below|above|here|on this page|in this (?:section|page|document)))*"
+    r"(?: (?:are|were|was|is|use[sd]?|share[sd]?|ran|run|have|had|with|on|in|done|made|taken|the"
+    r"|measured|trained|same|following|this|these|as|follows|common|settings?|conditions?))*)"
+    r"\s*[:：][\s*_]*$",
     re.IGNORECASE,
 )
 
@@ -170,7 +184,13 @@ def _said_by(line: Line) -> dict[str, Cell]:
         return {}
     if MEASURED.search(plain.text) or OF_ONE.search(plain.text):
         return {}
-    return phrases(plain, least=1)
+    told = phrases(plain, least=1)
+    kind = None if "dtype" in told else listed_in(_ITEM.sub(_blank, plain.text, count=1))
+    return told | {"dtype": Cell(kind.word, line.number, line.column + kind.at)} if kind else told
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 _OF_OTHERS = deferred(

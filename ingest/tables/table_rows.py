@@ -55,6 +55,7 @@ from assay.ingest.columns.memory_labels import (
     with_memory_units,
     with_reserved,
 )
+from assay.ingest.columns.number_formats import EVERY
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.subject import (
     BOUNDS,
@@ -896,6 +897,23 @@ _IN_FORMAT = re.compile(
 )
 """A name of a row that is the format that it ran in: `baseline fp32`, `+ bf16 autocast`."""
 
+_A_PART_IN_FORMAT = re.compile(
+    rf"({NUMBER_FORMAT})(?: ?\((?:(?:tensor|row|block|channel|group)-?wise|delayed|hybrid|dynamic"
+    r"|e4m3|e5m2|TE|torchao|(?:delayed|dynamic) scaling)\)| (?:linear|training|autocast|AMP"
+    r"|mixed precision|matmuls?|GEMMs?|compute))?",
+    re.IGNORECASE,
+)
+"""One of several things that the name of a row says it ran with: `compile + float8 (rowwise)`."""
+
+
+def _among_parts(name: str) -> str | None:
+    """The one number format that a name of several parts has for one of them."""
+    if "+" not in name or len({each[0].casefold() for each in EVERY.finditer(name)}) != 1:
+        return None
+    parts = map(_A_PART_IN_FORMAT.fullmatch, map(str.strip, name.split("+")))
+    return next((found[1] for found in parts if found), None)
+
+
 _BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
 
 
@@ -909,8 +927,9 @@ def _in_its_format(record: Record) -> None:
     found = _BRACKETED_FORMAT.fullmatch(gpu.text) if gpu and len(gpu.text) <= LONGEST else None
     if found is None and len(first) <= LONGEST:
         found = _IN_FORMAT.fullmatch(first.strip())
-    if found:
-        record.cells["dtype"] = Cell(found[1], record.line, record.column)
+    kind = found[1] if found else _among_parts(first) if len(first) <= LONGEST else None
+    if kind:
+        record.cells["dtype"] = Cell(kind, record.line, record.column)
 
 
 def _of_its_own(record: Record, group: Group) -> None:
