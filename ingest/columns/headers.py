@@ -22,6 +22,7 @@ from assay.ingest.vocabulary.words import (
     DEVICE,
     MEAN,
     MEDIAN,
+    MEMORY,
     PLAIN,
     Said,
     altering,
@@ -229,6 +230,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         {"bwd", "backward"} & parts
     ):
         columns = _without_optimizer(columns)
+    columns = _without_capacity(columns)
     best: dict[str, Column] = {}
     for column in columns:
         if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
@@ -257,6 +259,26 @@ def _without_optimizer(columns: list[Column]) -> list[Column]:
         Column(column.label, None) if {"step"} & words - {"iter", "iteration"} else column
         for column, words in zip(columns, timed, strict=True)
     ]
+
+
+OF_ANY_MEMORY = MEMORY | DEVICE | {"ram", "gb", "gib", "size", "per", "/", "each", "total"}
+"""Words of a label that say nothing of how much of a memory was taken."""
+
+_TAKEN = {"used", "usage", "use", "peak", "max", "maximum", "consumption", "consumed", "occupied",
+          "allocated", "alloc", "smi", "utilized", "footprint", "占用", "使用"}  # fmt: skip
+
+
+def _without_capacity(columns: list[Column]) -> list[Column]:
+    """Columns of which that of a memory is none where another says that it is what was taken:
+    `VRAM`, which the device has, beside `Memory used`."""
+    memories = [c for c in columns if c.spec is not None and c.spec.name == "memory"]
+    if len(memories) < len(("had", "taken")):
+        return columns
+    words = {c.label: set(split(english(c.label))) for c in memories}
+    bare = {label for label, each in words.items() if each <= OF_ANY_MEMORY}
+    if not any(_TAKEN & each for each in words.values()):
+        return columns
+    return [Column(c.label, None) if c.label in bare else c for c in columns]
 
 
 def _second(column: Column, schema: Schema) -> Column:
@@ -444,7 +466,9 @@ PARTS_OF_MEMORY = {
 _OTHER_PARTS = PARTS_OF_MEMORY - {"allocated", "used"}
 
 _REMARK = re.compile(
-    r"(?:(?:nvidia|rocm|npu)-?smi|torch|pytorch|tensorboard|tqdm|rank ?0|gpu ?0|steady[- ]state"
+    r"(?:(?:as )?(?:(?:shown|reported|seen|measured|read|given|displayed)(?: (?:by|in|from|with))? "
+    r"|(?:by|in|from|via|with|using) )?(?:(?:nvidia|rocm|npu)[- ]?smi|nvtop|nvitop|gpustat|torch"
+    r"|pytorch)|tensorboard|tqdm|rank ?0|gpu ?0|steady[- ]state"
     r"|after warm-?up|measured|lower is better|higher is better|[↓↑])",
     re.IGNORECASE,
 )
@@ -456,13 +480,18 @@ def _without_remark(label: str) -> str:
 
     >>> _without_remark("mem (nvidia-smi, MiB)"), _without_remark("mem (weights, MiB)")
     ('mem (MiB)', 'mem (weights, MiB)')
+    >>> _without_remark("VRAM (nvidia-smi)"), _without_remark("speed (tqdm)")
+    ('VRAM', 'speed (tqdm)')
     """
-    bracket = _BRACKET.fullmatch(label) if "," in label else None
+    bracket = _BRACKET.fullmatch(label) if "(" in label else None
     parts = [part.strip() for part in bracket[2].split(",")] if bracket else []
     units = [part for part in parts if unit(part)]
     rest = [part for part in parts if not unit(part)]
-    known = len(units) == 1 and rest and all(map(_REMARK.fullmatch, rest))
-    return f"{bracket[1]} ({units[0]})" if bracket and known else label
+    if bracket is None or not rest or not all(map(_REMARK.fullmatch, rest)):
+        return label
+    if not units and MEMORY & set(split(bracket[1])):
+        return bracket[1]
+    return f"{bracket[1]} ({units[0]})" if len(units) == 1 else label
 
 
 def _makes_another(spec: FieldSpec, remark: str) -> bool:

@@ -410,7 +410,7 @@ _KEYED = deferred(
 _REMARK = deferred(
     r"[(（](?:e\.g|i\.e|for (?:example|instance)|such as|see\b|cf\.|instead of|rather than"
     r"|if\b|as in|compared|unlike|例如|比如)[^()（）]*[)）]"
-    r"|(?<=superchip |uperchips )\([^()]*\bGrace\b[^()]*\)|(?<=G[HB][23]00 )\([^()]*\bGrace\b[^()]*\)",
+    r"|(?:(?<=uperchip )|(?<=perchips )|(?<=G[HB][23]00 ))\([^()]*\bGrace\b[^()]*\)",
     re.IGNORECASE,
 )
 """Brackets about something else than what their sentence says."""

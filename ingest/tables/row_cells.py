@@ -47,7 +47,7 @@ from assay.ingest.columns.composite import (
     size_alone,
     times,
 )
-from assay.ingest.columns.headers import Column, generic, plain, unlinked
+from assay.ingest.columns.headers import OF_ANY_MEMORY, Column, generic, plain, unlinked
 from assay.ingest.columns.subject import times_an_epoch
 from assay.ingest.columns.titles import counted_before_name, length_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
@@ -57,7 +57,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrig
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import DEVICE, MEMORY, english, split
+from assay.ingest.vocabulary.words import DEVICE, english, split
 
 RATES_OF_CELLS = (
     "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
@@ -381,9 +381,6 @@ _CARRIED = {
 ROWS_ALIKE = 2
 """Rows whose memories may be those of their devices, before they are taken so."""
 
-_OF_ANY_MEMORY = MEMORY | DEVICE | {"ram", "gb", "gib", "size", "per", "/", "each", "total"}
-"""Words of a label that say nothing of how much of a memory was taken."""
-
 
 def capacities(records: Sequence[Record], columns: Sequence[Column]) -> set[str]:
     """Take memories out of rows where they are those that their devices have: each as many whole
@@ -391,7 +388,7 @@ def capacities(records: Sequence[Record], columns: Sequence[Column]) -> set[str]
     that they were taken: `VRAM` of 24 GB beside an RTX 3090. Returns the labels of such columns.
     """
     own = next((c for c in columns if c.spec is not None and c.spec.name == "memory"), None)
-    if own is None or own.most or set(split(english(own.label))) - _OF_ANY_MEMORY:
+    if own is None or own.most or set(split(english(own.label))) - OF_ANY_MEMORY:
         return set()
     held = [(r, r.cells["memory"]) for r in records if "memory" in r.cells]
     told = [(r, cell) for r, cell in held if cell.state == "value"]
