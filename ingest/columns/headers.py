@@ -265,7 +265,8 @@ OF_ANY_MEMORY = MEMORY | DEVICE | {"ram", "gb", "gib", "size", "per", "/", "each
 """Words of a label that say nothing of how much of a memory was taken."""
 
 _TAKEN = {"used", "usage", "use", "peak", "max", "maximum", "consumption", "consumed", "occupied",
-          "allocated", "alloc", "smi", "nvtop", "nvitop", "gpustat", "utilized", "footprint", "占用", "使用"}  # fmt: skip
+          "allocated", "alloc", "smi", "nvtop", "nvitop", "gpustat", "utilized", "footprint",
+          "占用", "使用"}  # fmt: skip
 
 
 def _without_capacity(columns: list[Column]) -> list[Column]:

@@ -361,7 +361,8 @@ def _not_counted(text: str) -> Iterator[Part]:
     """A device that a text names and does not count."""
     if (alone := only(text)) and (told := _told_of(text, alone)):
         counted = _COUNTS_IT.search(text, 0, alone.start)
-        if _COLAB.search(text) and "tpu" not in alone.key and not counted:
+        colab = _COLAB.search(text) and "tpu" not in alone.key
+        if (colab or _is_mine(text, alone)) and not counted:
             yield Part("gpus", "1", alone.at)
         yield Part("gpu", alone.text, alone.at, weak=told == "listed")
         if told == "site":
@@ -382,9 +383,17 @@ def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
 
 
 def one_device(text: str) -> Iterator[Part]:
-    """The one device that a text names."""
+    """The one device that a text names, and that it is one where it is its author's."""
     if device := only(text):
         yield Part("gpu", device.text, device.at)
+        if _is_mine(text, device):
+            yield Part("gpus", "1", device.at)
+
+
+def _is_mine(text: str, device: Device) -> bool:
+    """Whether a text speaks of a device as the one that its author has: `on my 3090`."""
+    mine = "y " in text and _MINE.search(text, 0, device.at)
+    return bool(mine) and not _OF_A_BOX.match(text, device.end)
 
 
 def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | None:
@@ -399,6 +408,18 @@ def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | No
 
 _COLAB = re.compile(r"\bColab\b")
 """A service whose machines have one GPU each."""
+
+_MINE = re.compile(
+    r"\b[Mm]y (?:(?:own|old|new|single|lone|good old|home|desktop|gaming|GeForce|NVIDIA) )*"
+    r"(?:RTX |GTX |GeForce )*$"
+)
+"""In front of a device: the one that its author has."""
+
+_OF_A_BOX = re.compile(
+    r"(?:s\b|(?: ?Ti| SUPER)?s?[- ](?:GPUs|cards|rigs?|box(?:es)?|machines?|nodes?|servers?"
+    r"|workstations?|clusters?|hosts?|pair|setup)\b)"
+)
+"""Behind it: there may be more of them."""
 
 _COUNTS_IT = re.compile(r"[0-9] ?[x×*]?[\s*_]*$")
 
