@@ -121,6 +121,7 @@ FORMAT = Format(
         "# OSU MPI",
         "RDMA_",
         "Collective: ",
+        "[BENCHMARK] hccl",
         "Send ",
         "# of floats)",
         "# of elements)",
@@ -153,14 +154,14 @@ FORMAT = Format(
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:all[ _-]?(?:gather|to[ _-]?all)|reduce[ _-]?scatter"
     r"|all[ _-]?reduce)\b"
     r"|<th[\s>].*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
-    r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*(?:bus|algo?)[ _]?bw\b[^|:=]*$"
+    r"|^(?:[a-z][a-z0-9.-]*: )?\s*(?:# ?)?size\b[^|:=]*  +[^|:=]*(?:bus|algo?)[ _]?bw\b[^|:=]*$"
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*)?\W*send[ _/-]?(?:recv|receive)"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|^[^|:=]*[,;\t]\"?(?:alg|bus)_?bw[a-z_/() ]*\"?(?:[,;\t]|$)"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"
     r"|^\s*\|\s*size \(# of (?:floats|elements)\)\s*\|"
     r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
-    r"|^\s*collective: +[a-z_]+\s*$"
+    r"|^\s*collective: +[a-z_]+\s*$|^\[benchmark\] +hccl"
     r"|^\s*\|(?:[^|]*\|)*\s*all[ _-]?reduce\b[^|]*\||<th[\s>].*>\s*all[ _-]?reduce\b",
     binds=False,
 )

@@ -73,7 +73,8 @@ FORMAT = Format(
     name="markdown_table",
     heads=(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
-        "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
+        "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)",
+        "(us)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "samples/s", "performance", "Performance:",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",

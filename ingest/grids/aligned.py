@@ -393,7 +393,7 @@ def _ending(line: Line, head: Sequence[Word]) -> list[GridCell]:
 def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if head := _united(lines, at):
         at -= 1
-    head = head or pieces(lines[at])
+    head = head or _at_signs(pieces(lines[at]))
     if len(head) < FEWEST - _turned(lines, at) or (
         any(is_number(word) for word in head) and not _counts(head)
     ):
@@ -442,6 +442,16 @@ def _united(lines: Sequence[Line], at: int) -> list[Word]:
 
 
 _UNIT_END = re.compile(r"\S+ (?:ms|us|µs|TFLOPS|TFLOP/s|GB/s)(?= |$)")
+
+
+def _at_signs(head: Sequence[Word]) -> list[Word]:
+    """Labels apart where one ends and the next begins with a sign behind a single blank, as Intel's
+    benchmarks print them: `#bytes #repetitions`."""
+    found: list[Word] = []
+    for word in head:
+        parts = list(re.finditer(r"\S+(?: (?!#[a-z])\S+)*", word.text))
+        found += [Word(word.begin + p.start(), word.begin + p.end(), p[0]) for p in parts]
+    return found
 
 
 def _at_units(head: Sequence[Word]) -> list[Word]:

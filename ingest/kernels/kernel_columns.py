@@ -43,6 +43,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_squares,
     of_their_times,
     of_types,
+    over_time,
     sized_once,
     with_their_rates,
 )
@@ -658,19 +659,9 @@ def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
             continue
         if not {"time", "algbw"} <= held.keys():
             continue
-        time, rate = (columns[held[name]].scale for name in ("time", "algbw"))
-        rows = [
-            [_amount(row, n) for n in (at, held["time"], held["algbw"])]
-            for row in grid.rows
-            if len(row.cells) == len(columns)
-        ]
-        found = [
-            base
-            for base in bases
-            if rows
-            and all(abs(size * base**place - t * time * bw * rate) <= CLOSE * t * time * bw * rate
-                    for size, t, bw in rows)
-        ]  # fmt: skip
+        time, rate = ((held[name], columns[held[name]].scale) for name in ("time", "algbw"))
+        found = [base for base in bases
+                 if over_time(grid, (at, base**place), time, rate, off=CLOSE)]  # fmt: skip
         if len(found) == 1:
             made[at] = replace(column, scale=found[0] ** (place or 1))
     return made

@@ -44,7 +44,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
@@ -256,10 +256,18 @@ def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
     if named := _OF_PARAM.fullmatch(head.cells[0].text):
         words = zip(("op", "dtype"), named.groups(), strict=True)
         return {name: Cell(word, head.line.number, head.cells[0].column) for name, word in words}
+    typed = next(((each[1], cell) for cell in head.cells
+                  if "size" in cell.text.casefold()
+                  and (each := _OF_TYPE.fullmatch(plain(cell.text)))), None)  # fmt: skip
+    if typed is not None:  # `Size (fp16)`, of MSCCL++
+        return {"dtype": Cell(typed[0], typed[1].line, typed[1].column)}
     floats = next((cell for cell in head.cells if "# of floats" in cell.text), None)
     if floats is None or ("dtype" in found and found["dtype"].text == "fp32"):
         return {}
     return {"dtype": Cell("float", floats.line, floats.column)}
+
+
+_OF_TYPE = re.compile(rf"(?:\w+ )?size ?\(({NUMBER_FORMAT}|int(?:8|32))\)", re.IGNORECASE)
 
 
 def _of_nccl(lines: Sequence[Line]) -> dict[str, Cell]:

@@ -239,7 +239,12 @@ def of_operations(
         if told is None and bare is not None and sized and not sized[1][found.end() :].strip():
             own = measured_as(f"busbw ({sized[2]})", schema)
             told = replace(bare, scale=own.scale) if own is not None else None
-        if told is not None and told.scale and told.spec and told.spec.name in ("busbw", "algbw"):
+        if (
+            told is not None
+            and told.scale
+            and told.spec
+            and told.spec.name in ("time", "busbw", "algbw")
+        ):
             made[at] = replace(told, aside={**told.aside, "op": canonical(found)})
     held = {each.spec.name for each in made if each.spec} | {w for each in made for w in each.aside}
     for at, column in enumerate(made):
@@ -591,25 +596,26 @@ def of_their_times(
     if not columns[time].scale:
         return made
     if size is None:
-        if (said := above.get("bytes")) and _over_time(
+        if (said := above.get("bytes")) and over_time(
             grid, (None, float(said.text)), (time, columns[time].scale), (rate, scale)
         ):
             made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         return made
     factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
     took = time, columns[time].scale
-    fits = [each for each in factors if _over_time(grid, (size, each), took, (rate, scale))]
+    fits = [each for each in factors if over_time(grid, (size, each), took, (rate, scale))]
     if len(fits) == 1:
         made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         made[size] = Column(own["bytes"], fits[0], law=columns[size].law or _OF_TIMES)
     return made
 
 
-def _over_time(
-    grid: Grid, size: tuple[int | None, float], time: tuple[int, float], rate: tuple[int, float]
-) -> bool:
-    """Whether every size over its time is its rate, as far as the digits of both go; the size of
-    a column, or one of all rows."""
+def over_time(
+    grid: Grid, size: tuple[int | None, float], time: tuple[int, float], rate: tuple[int, float],
+    *, off: float = 0.0,
+) -> bool:  # fmt: skip
+    """Whether every size over its time is its rate, as far as the digits of both go, or `off` by a
+    part of it; the size of a column, or one of all rows."""
     seen = False
     for row in grid.rows:
         texts = [plain(cell.text) for cell in row.cells]
@@ -621,7 +627,7 @@ def _over_time(
         many = 1.0 if size[0] is None else _amount(texts[size[0]])
         took, told = (printed(texts[at].replace(",", "")) for at in (time[0], rate[0]))
         least, most = took.low * told.low, took.high * told.high
-        if not least <= many * size[1] / (time[1] * rate[1]) <= most:
+        if not least * (1 - off) <= many * size[1] / (time[1] * rate[1]) <= most * (1 + off):
             return False
         seen = True
     return seen

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from assay.ingest.kernels.collective_ranks import launched
+from assay.ingest.kernels.collective_ranks import LAW, launched, told_by_ratio
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.format import Folded, TableNote
 from assay.ingest.schema.record import Cell, Line, Record
@@ -95,6 +95,9 @@ class _Table:
 
 def messages(lines: Sequence[Line], folded: Folded) -> None:
     """Put every message of these benchmarks into `folded`, and a note on what is none."""
+    for record, printed_in in _of_habana(lines):
+        folded.records.append(record)
+        folded.claimed |= printed_in
     for table in _tables([line for line in lines if line.number not in folded.claimed]):
         records = list(_records(table)) if table.operation and table.whole else []
         folded.records += records
@@ -102,6 +105,44 @@ def messages(lines: Sequence[Line], folded: Folded) -> None:
             folded.claimed |= {table.head.number, *(line.number for line, _ in table.rows)}
         elif table.rows:
             folded.tables.append(table.note())
+
+
+_CALLED = deferred(
+    r"\[BENCHMARK\]\s+hccl(?P<op>[A-Z][A-Za-z]+)\((?=.*\bdata_?size=(?P<bytes>[0-9]+))"
+    r"(?=.*\bdtype=(?P<dtype>\w+)).*\)\s*", re.IGNORECASE
+)  # fmt: skip
+
+_WENT = deferred(r"\[BENCHMARK\]\s+(?:(?P<busbw>NW)|Algo) Bandwidth\s*:\s*([0-9.]+) GB/s\s*")
+
+
+def _of_habana(lines: Sequence[Line]) -> Iterator[tuple[Record, set[int]]]:
+    """Collectives as hccl_demo prints them, a call and its two bandwidths below each other; these
+    prove how many ranks there were."""
+    for at, line in enumerate(lines):
+        called = _CALLED.fullmatch(line.text) if "[BENCHMARK]" in line.text else None
+        op = _OF_HABANA.get(called["op"].casefold()) if called else None
+        if called is None or op is None:
+            continue
+        cells = {"op": Cell(op, line.number, line.column + called.start("op"))}
+        for name in ("bytes", "dtype") if op in _OF_ALL.values() else ("dtype",):
+            cells[name] = Cell(called[name], line.number, line.column + called.start(name))
+        used = {line.number}
+        for below in lines[at + 1 : at + 3]:
+            if went := _WENT.fullmatch(below.text):
+                name, place = "busbw" if went["busbw"] else "algbw", below.column + went.start(2)
+                cells[name] = Cell(went[2], below.number, place, 1e9)
+                used.add(below.number)
+        both = [cells[name].text for name in ("algbw", "busbw") if name in cells]
+        if len(both) == len(("algbw", "busbw")):
+            if ranks := told_by_ratio(op, [(both[0], both[1])]):
+                told = Cell(str(ranks), line.number, line.column, value_origin="solved", law=LAW)
+                cells["ranks"] = told
+            yield Record(line.number, cells, line.column, prefix=line.prefix), used
+
+
+_OF_HABANA = {"allreduce": "all_reduce", "reduce": "reduce", "broadcast": "broadcast",
+              "allgather": "all_gather", "reducescatter": "reduce_scatter",
+              "alltoall": "all_to_all"}  # fmt: skip
 
 
 _OF_OPENUCX = "ucc_perftest "

@@ -51,7 +51,9 @@ _NAMES = (
     r"|BR10[046]|MTT ?S[0-9]{2,4}|C500|P800|BI-?V?1[05]0"
     r"|MTIA(?: ?v?[1-9])?|Maia(?: ?[12]00)?|WSE-?[0-9]|CS-[123]|SN[0-9]{2}L?|Groq(?:Chip ?[0-9]?)?"
     r"|Bow[ -](?:IPU|POD[ -]?[0-9]+)|GC200|IPU-?(?:POD|M)[0-9]+"
-    r"|Wormhole|Blackhole|RNGD|M[1-9] (?:Pro|Max|Ultra)"
+    r"|(?:Wormhole|Blackhole|Grayskull)(?: [enp](?:75|[13][05]0)[a-ds]?)?|[np](?:150|300)[a-ds]"
+    r"|[np](?:150|300)(?= (?:results?|peak|cards?|boards?|devices?)\b)"
+    r"|RNGD|M[1-9] (?:Pro|Max|Ultra)"
 )
 """Names in any case: of NVIDIA, AMD, Intel, Google, Amazon, Huawei, and of others who make them."""
 
@@ -112,8 +114,8 @@ _NUMBERED = re.compile(
 )
 _WORDED = re.compile(
     "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
-    "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole|rngd|titan"
-    "|[rg]tx|atlas|max 1|(?:rx|w) [67]"
+    "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole"
+    "|grayskull|rngd|titan|[rg]tx|atlas|max 1|(?:rx|w) [67]"
 )
 """One of both is found in every text that names a device: a number behind a letter, of no degree of
 parallelism (`TP8`), or one that is a name, a word in small letters. Most rows of tables have
