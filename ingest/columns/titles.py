@@ -21,7 +21,8 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
 _COUNT_BEHIND = deferred(
-    rf"{SIGN}s? ?[x×*] ?([0-9][0-9,]*)(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点))"
+    rf"{SIGN}s? ?[x×*] ?([0-9][0-9,]*)"
+    r"(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|more|the|as)\b)"
 )
 """`A100 * 8`, `H100 x 16`."""
 
@@ -115,10 +116,11 @@ _SETTINGS = {
     "micro_batch": re.compile(
         rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}"
         rf"|\b(?:local )?batch[ _-]size{_OF}([0-9][0-9,]*)(?={_OF_EACH})"
-        r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )(?<!most )(?<!least )(?<![0-9], )"
+        r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )(?<!most )(?<!least )(?<! [0-9], )"
+        r"(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
         r"([0-9][0-9,]*) (?:images?|imgs?|samples?|sequences?|videos?|clips?) ?"
         r"(?:/ ?|(?:per|on each|on every|for each) )(?:GPU|device|card|rank|NPU|chip)\b"
-        r"(?! ?(?:/|per |and |each )(?:s|sec\w*|min\w*|hour)\b)",
+        r"(?! ?(?:/|per |and |each )(?:s|sec\w*|min\w*|hour)\b| for\b)",
         re.IGNORECASE,
     ),
     "batch_size": re.compile(
@@ -131,7 +133,8 @@ _SETTINGS = {
 
 _OF_SETTINGS = {
     "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
-    "micro_batch": ("micro", "mbs", "微批", "batch", "gpu", "each"), "batch_size": ("batch",),
+    "micro_batch": ("micro", "mbs", "微批", "batch", "gpu", "each", "per ", "/"),
+    "batch_size": ("batch",),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
 
@@ -194,6 +197,11 @@ _OF_A_PROCESS = deferred(
     re.IGNORECASE,
 )
 """A part of a run, which is on one device whatever the whole is on, or what one is enough for."""
+
+_IN_STEPS = deferred(
+    r"\b(?:two|three|four|six|eight|[2-9]|[0-9]{2,})[ -](?:GPU|NPU|card)s\b", re.IGNORECASE
+)
+"""Devices beside one that are others of them: `one card, two cards`."""
 
 _OF_ONE = re.compile(r"单|(?i:[gn]pu|card|accel)")
 """Found in every text that names one so."""
@@ -599,7 +607,7 @@ def _said(line: str) -> Mapping[str, Cell]:
     put("model", model_named(text))
     plain = signed(text) if known else text
     alone = "gpus" not in said and _OF_ONE.search(plain) and not _OF_A_NODE.search(plain)
-    alone = alone and not _OF_A_PROCESS.search(plain)
+    alone = alone and not (_OF_A_PROCESS.search(plain) or _IN_STEPS.search(plain))
     if alone and (single := _SINGLE.search(plain)):
         said["gpus"] = Cell("1", 0, single.start())
     if known and (dual := _DUAL.search(plain)):

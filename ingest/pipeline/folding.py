@@ -6,10 +6,11 @@ ours. Nothing here knows a format; formats are data and a fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
@@ -30,6 +31,7 @@ from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.statements.context import WORTH, read_context
 from assay.ingest.statements.nested import LONGEST
+from assay.ingest.statements.wrapped import near_tables
 
 
 @dataclass
@@ -237,8 +239,8 @@ def _bind(
     lines = _stating(source, found, document=document)
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
-    stated = headed(lines) if document else lines
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
+    stated = headed(_with_near(lines, found, tabled)) if document else lines
     context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
@@ -254,11 +256,26 @@ def _bind(
     return rows, context.statements
 
 
+def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence[Line]:
+    """The lines of a document and those around its tables that may say a setting."""
+    every = _every(found) if tabled else ()
+    if not every or is_notebook(every):
+        return lines
+    held = {line.number for line in lines}
+    near = [line for line in near_tables(every, tabled) if line.number not in held]
+    return sorted([*lines, *near], key=attrgetter("number")) if near else lines
+
+
+def _every(found: Scan) -> Sequence[Line]:
+    """All lines of a document, peeled."""
+    looked = found.looked
+    return looked.lines[False].every if looked is not None else found.document().lines
+
+
 def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     """The lines that may state something, peeled."""
     if document:
-        looked = found.looked
-        lines = looked.lines[False].every if looked is not None else found.document().lines
+        lines = _every(found)
         if is_notebook(lines):
             return written(lines)
     if found.looked is not None:

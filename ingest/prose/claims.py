@@ -65,10 +65,10 @@ _SEVERAL_BEFORE = deferred(
 _SEVERAL_BEHIND = deferred(
     r",? (?:and|but|then)? ?(?:later|then|finally|afterwards)\b|"
     r"(?:[ -]?(?:tokens?|sequences?|samples?|images?|GPUs?|nodes|steps|layers|heads))?"
-    r"\s*(?:\}|(?:,? (?:or|to|vs\.?|versus)|/|→|->|–|\.\.+|…)\s*[0-9]"
+    r"(?: each)?(?: on average\b|\s*(?:\}|(?:,? (?:or|to|vs\.?|versus)|/|→|->|–|\.\.+|…)\s*[0-9]"
     r"|\([^()]{1,60}\)\s*(?:(?:or|and|to|vs\.?|/)\s*[0-9]|,\s*[0-9]+ ?\()"
     r"|\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
-    r"|(?:,|,? and) ?[0-9][0-9,.]*[kK]?(?=\s*(?:[,.;)]|and\b|or\b|$)))",
+    r"|(?:,|,? and) ?[0-9][0-9,.]*[kK]?(?=\s*(?:[,.;)]|and\b|or\b|$))))",
     re.IGNORECASE,
 )
 
@@ -170,6 +170,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"{_BATCH}{_SET}{{N}}",
     ),
     (
+        "batch_size", "batches of",
+        r"^\W*(?:we|I|training|all (?:runs|models|networks))\b[^.;,:]{0,40}?\bus(?:e[sd]?|ing) "
+        r"(?:(?:mini|training)[ -]?)?batches of {N}"
+        rf"(?: {_THINGS})?(?=\s*(?:[.,;)]|$)| and\b(?! [0-9])| with\b)",
+    ),
+    (
         "micro_batch", "b",
         rf"\b{_BATCH} (?:per|on each|for each|of each|on every|of one|on one|for one) "
         rf"{_ONE}{_SET}{{N}}",
@@ -209,6 +215,18 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "global_batch", "b",
         rf"(?<!micro )(?<!micro-)(?<!micro_)\b{_BATCH}{_SET}{{N}}(?: {_THINGS})? ?"
         rf"\((?:i\.e\.,? |that is,? )?{COUNT}(?: {_THINGS})? ?(?:{_ONE_OF})(?! ?[x×*])",
+    ),
+    (
+        "micro_batch", "each",
+        rf"{_ONE}(?: \([^()]*\))?[^.;0-9]{{0,24}}, ?each (?:with|at|on|running|using|of) (?:an? )?"
+        rf"(?:(?:local|micro|mini)[ -]?)?{_BATCH}{_SET}{{N}}",
+    ),
+    ("micro_batch", "each", rf"(?<![0-9] )\b{_BATCH}{_SET}{{N}} each(?=\s*(?:[.,;)]|$))"),
+    ("micro_batch", "each", rf"{_ONE}, {{N}} {_THINGS} each(?=\s*(?:[.,;)]|$))"),
+    (
+        "micro_batch", "b",
+        rf"\b{_BATCH}{_SET}{COUNT}\b[^.;]{{0,60}}?[(,;=] ?{{N}} ?(?:/|per|on each|for each) ?{_ONE}"
+        r"(?=\s*(?:[),.;]|$))",
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
@@ -323,13 +341,48 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "token", r"{N} tokens (?:per|an?|in an?|in each|in every|each|every|/) ?"
     r"(?:(?:training|input|packed) )?(?:sequence|sample|document|example|input)s?\b"),
     (
-        "seq_len", "seq|context",
+        "seq_len", "token",
+        rf"\b(?:{_TEXTS}|contexts?)(?: (?:have|has|had|hold|held|is|are|was|were))? "
+        r"(?:(?:always|all|each|exactly|cut|truncated|packed|padded|limited|clipped|chunked|trimmed"
+        r"|capped|at|to|off|into|of|up) )*{N} tokens\b(?! (?:per|a|each|on average|in total))",
+    ),
+    (
+        "seq_len", "pack|pad|trunc|chunk|cut|clip|trim",
+        rf"(?:^|[,;(] ?|\b(?:{_TEXTS}|everything|all|we|data) (?:(?:is|are|was|were|get|being) )*)"
+        rf"(?:pack(?:ed|ing)?|pad(?:ded|ding)?|truncat(?:ed|ing)|chunk(?:ed|ing)|cut|clip(?:ped)?"
+        rf"|trim(?:med)?) (?:(?:all|the|our|{_TEXTS}|everything) )*(?:in)?to (?:a )?"
+        r"(?:max(?:imum)? )?(?:length (?:of )?)?{N}(?= tokens\b|\s*(?:[.,;)]|$))"
+        rf"(?! ?(?:{_THINGS}|bits|GPU|x|px))",
+    ),
+    (
+        "seq_len", "seq|context|length",
+        r"\b(?:seq(?:uence)?|context)[ _-]?length (?:(?:is|was|stays|remains|at|of) )?"
+        r"(?:(?:the|our) )?"
+        r"(?:(?:usual|same|standard|common|customary|full) )+{N}",
+    ),
+    (
+        "seq_len", "context|seq",
+        r"(?<![\w.-])(?:(?:an?|the|our|at|with|in|full) )+{N}[ -](?:context|seq(?:uence)?)s?"
+        r"(?: (?:window|length))?(?=\s*(?:[.,;)]|$)| (?:and|with|in|on|for (?:all|both|every))\b)"
+        r"(?! ?parallel)",
+    ),
+    (
+        "seq_len", "seq|context|length",
+        r"\b(?:seq(?:uence)?[ -]length|context(?:[ -]length)?|length) "
+        r"(?:went|goes|is|was|grew|moved|rises|rose) (?:up |down )?to {N}",
+    ),
+    (
+        "seq_len", "seq|context|length",
+        r"\bat (?:seq(?:uence)? )?length {N}",
+    ),
+    (
+        "seq_len", "seq|context|length",
         r"\b(?:at|with|for|using) (?:an?|the) (?:fixed|constant) (?:sequence|context)[ -]length"
         r"(?: of| =|:)? {N}",
     ),
 )  # fmt: skip
 
-_ITEM = r"(?:^|[,;(（]|\band\b)[\s*_`]*"
+_ITEM = r"(?:^|[,;(（·/]|\band\b)[\s*_`]*(?:(?:again|still|now|always|also) )?"
 
 _ENDED = r"(?=[*_`]*\s*(?:[,;:)）.](?![0-9])|$|and\b))"
 """The ends of an item of a list of settings."""
@@ -339,6 +392,10 @@ _LONG = r"(?=[0-9][0-9,]{2,}|[0-9]+[kK])"
 
 _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "token", rf"{_ITEM}{_LONG}{{N}} tokens{_ENDED}"),
+    (
+        "seq_len", "seq|context|ctx",
+        rf"{_ITEM}{_LONG}{{N}}[ -](?:seq(?:uence)?|context|ctx){_ENDED}",
+    ),
     (
         "seq_len", "len",
         rf"\b(?:max(?:imum)?[ _-]?(?:seq(?:uence)?[ _-]?)?len(?:gth)?)`*{_SET}{_LONG}{{N}}",
@@ -367,6 +424,10 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "accumulation", "accum",
         r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
         rf"|factor|count))?(?:{_SET}|\s*[x×]\s*){{N}}(?! ?(?:GPU|device|card|%))",
+    ),
+    (
+        "kind", "tensor|pipeline",
+        rf"{_ITEM}(?P<kind>tensor|pipeline) ?[=:]? ?{{N}}{_ENDED}",
     ),
     (
         "kind", "paral",

@@ -78,8 +78,14 @@ _A_NODE = deferred(
 )
 """Behind a number of devices: they are those of each node."""
 
-_BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]({SIGN})")
-"""Machines of several devices each, counted: `4x DGX H100`."""
+_WORDED = "|".join(sorted((*COUNTS, "dual", "a pair of", "pair of", "both"), key=len, reverse=True))
+
+_BOXES = deferred(
+    rf"(?:{_COUNT} ?[x×*]? ?|(?i:\b({_WORDED})) )(?:NVIDIA )?[DH]GX[ -]({SIGN})"
+    r"(?! (?:nodes?|boxe?s?|systems?|servers?|machines?),?"
+    r" ?(?:\(|of|with|each|[x×])[^.;,()]*[0-9][^.;,()]*\beach)"
+)
+"""Machines of several devices each, counted: `4x DGX H100`, `two HGX H200 boxes`."""
 
 _OWNS = deferred(
     r"\b(?!(?:job|run|jobs|runs|experiments?|training|setup|set-up) )[\w()-]+ "
@@ -108,10 +114,9 @@ _ON = deferred(
 )
 """A device that something ran on, however many there were."""
 
-_WORDED = "|".join(sorted((*COUNTS, "dual"), key=len, reverse=True))
-
 _IN_WORDS = deferred(
-    rf"\b({_WORDED}) [*_]{{0,2}}(?:(?:NVIDIA|AMD|Intel) +)?{_DEVICE}s?(?![A-Za-z0-9])"
+    rf"\b({_WORDED}) [*_]{{0,2}}(?:[0-9]{{1,3}} ?Gi?B )?(?:(?:NVIDIA|AMD|Intel) +)?{_DEVICE}s?"
+    r"(?![A-Za-z0-9])"
     r"(?! (?:apiece|each)\b)(?![ -]"
     r"(?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
     re.IGNORECASE,
@@ -119,16 +124,25 @@ _IN_WORDS = deferred(
 
 _IN_WORDS_ALONE = deferred(
     r"(?:(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested"
-    r"|taken|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with)) "
+    r"|taken|experiments?|everything|numbers|results)\b[^.;]{0,140}?"
+    r"\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with)) "
+    rf"|^[\W_]*(?=(?:{_WORDED}) [a-z]+ (?:(?:were|are) used|(?:over|with) an? NVLink"
+    r"|connected|linked|bridged|joined))"
     r"|^[\W_]*(?=(?:[a-z-]+ ){1,2}[a-z]+\s*(?:[,;:.)]|$)))"
     rf"[*_]{{0,2}}(?:a )?({_WORDED})[*_]{{0,2}} (?:[0-9]{{1,3}} ?Gi?B )?"
     r"(?:GPU|NPU|card|accelerator|device|chip)s?"
     r"(?=(?: here)?\s*(?:[,;:.)]|$)"
-    r"| (?:unless|each|with|for (?:all|every|each|about|[0-9])|and|over [0-9]|in (?:bf|fp|float))"
+    r"| (?:unless|each|with|for (?:all|every|each|about|[0-9])|and|over [0-9]|over an? NVLink"
+    r"|(?:connected|linked|bridged|joined) (?:by|with|over|through)|(?:were|are) used"
+    r"|in (?:bf|fp|float))"
     r")",
     re.IGNORECASE,
 )
 """Devices of no name, counted in words: `we train on one GPU each`, `(bf16, one card)`."""
+
+_EACH_IN_WORDS = deferred(
+    rf"\b({_WORDED}) (?:GPU|NPU|card|accelerator|device|chip)s?\b", re.IGNORECASE
+)
 
 _OF_A_PART = deferred(
     r"\b(?:rank|process(?:es)?|worker|replica|actor|stage|expert|shard|server|teacher|tokeni[sz])",
@@ -144,10 +158,13 @@ _RATED = deferred(
 """In front of a device: rates are those of one, however many there were."""
 
 _BEHIND_NAME = deferred(
-    rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点))"
-    r"|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード)))"
+    rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})"
+    r"(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
+    r"|\([x×*] ?([0-9]{1,5})(?=[),;])|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード))"
+    r"|(?:,|\() ?(?i:(?:just |only )?(one|two|four|eight)(?: (?:of (?:them|these)|cards?|GPUs?))?)"
+    r"(?=\)|[,;.](?!\d)|\s*$))"
 )
-"""A device and how many of it: `A100-80GB x8`, `H100 64枚`."""
+"""A device and how many of it: `A100-80GB x8`, `H100 64枚`, `A40 (just one)`."""
 
 _OF_SEVERAL = deferred(
     r"\b(?:each|every|per|nodes?|servers?|machines?|hosts?|instances?|box(?:es)?|cluster|partition"
@@ -159,7 +176,8 @@ _OF_SEVERAL = deferred(
 that a site has."""
 
 _ONE_GPU = deferred(
-    r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)。，、；]))"
+    r"((?:^|[.;,(:/·] ?)\W*(?:(?:an?|just|only) )?(?:single|one|1)[ -](?:[GN]PU|card|accelerator)"
+    r"(?=\W*$|[.;,)/·。，、；]))"
     r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
     r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?|also|even|can"
     r"|could|may|possible)\b)"
@@ -168,6 +186,12 @@ _ONE_GPU = deferred(
 )
 """A sentence of one device of no name: `Single GPU.`"""
 
+_MORE = deferred(
+    r"\b(?:two|three|four|six|eight|[2-9]|[1-9][0-9]+)[ -](?:[GN]PU|card|accelerator)s?\b",
+    re.IGNORECASE,
+)
+"""Devices beside one that are others of them: `one card, two cards and four cards`."""
+
 _OF_PROCESSOR = deferred(
     r"\b(?:EPYC|Xeon|Ryzen|Threadripper|Opteron|POWER|Power|Gold|Platinum|Silver|Bronze|Core"
     r"|Ultra|i[3579]|Kunpeng|Altra|Graviton|Neoverse|CPU|Cascade Lake|Skylake|Rome|Milan|Genoa)"
@@ -175,7 +199,7 @@ _OF_PROCESSOR = deferred(
 )
 """In front of a number: it names a processor, `EPYC 7742 nodes`, and counts nothing."""
 
-_NUMBERS = {**COUNTS, "dual": "2"}
+_NUMBERS = {**COUNTS, "dual": "2", "a pair of": "2", "pair of": "2", "both": "2"}
 
 _CARDS = deferred(
     rf"^(?!.*(?:每|/ ?卡|单卡)).*?{_COUNT} ?[卡张块](?:卡)?(?=\s*(?:[，,。；;、（(]|$))"
@@ -290,9 +314,11 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
         yield _gpu(text, each.start(2))
     elif boxes := _BOXES.search(plain) if known else None:
-        if not nodes and not _OWNS.search(plain, 0, boxes.start(1)):
-            yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
-        yield _gpu(text, boxes.start(2))
+        group = 1 if boxes[1] else 2
+        if not nodes and not _OWNS.search(plain, 0, boxes.start(group)):
+            word = _NUMBERS.get(boxes[group].casefold(), boxes[group].replace(",", ""))
+            yield Part("nodes", word, boxes.start(group))
+        yield _gpu(text, boxes.start(3))
     elif cards := hosts_of_cards(text):
         yield from _cards(cards, text)
     elif (cards := _CARDS.search(plain)) and only(text):
@@ -335,9 +361,10 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     """The one device of a text behind whose name stands how many there are."""
     found = list(_BEHIND_NAME.finditer(signed(text))) if devices(text) else []
     if len(found) == 1:
-        group = 2 if found[0][2] else 3
+        group = next(group for group in (2, 3, 4, 5) if found[0][group])
         if not nodes and not _OF_SEVERAL.search(text):
-            yield Part("gpus", found[0][group], found[0].start(group))
+            many = found[0][group].casefold()
+            yield Part("gpus", COUNTS.get(many, many), found[0].start(group))
         yield _gpu(text, found[0].start(1))
 
 
@@ -446,7 +473,7 @@ _HOST = (
 
 _KIND = (
     r"(?:(?!(?:across|between|inside|within|on|in|per|of|for|and|or|to|each|every|the|an?|with|from"
-    r"|at|over|by)\b)[A-Za-z][\w-]* ){0,2}"
+    rf"|at|over|by)\b)(?:[A-Za-z][\w-]*|{SIGN}) ){{0,2}}"
 )
 
 _NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip)s?\b"
@@ -470,7 +497,9 @@ _HOSTS = deferred(
 """Machines and the devices of each: `12 nodes of 8`, `4 servers, each with eight A100`."""
 
 _IN_EACH_HOST = deferred(
-    rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{_NOUN}) )*(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
+    rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{_NOUN}) )*"
+    rf"(?:\([^()0-9]*[0-9]?[^()0-9]{{0,3}}{SIGN}[^()]{{0,16}}\) )?"
+    rf"(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
     rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:(?:in|on|at) (?:each|every)"
     r"|of (?:an?|each|every)) )"
     rf"(?:{_HOST}\b|rack)|"
@@ -493,7 +522,7 @@ _HOSTS_ALONE = deferred(
 _ONE_HOST = deferred(
     rf"(?:\b(?:an?|one|single|our|my|this|the|same|1)(?: single| x)? |^|[:/(,] ?|\b(?:on|using"
     rf"|with) )"
-    rf"(?:(?!each|every|per|nodes|and|on|the)[\w-]+ ){{0,2}}?{_HOST}(?:,? (?:with|of"
+    rf"(?:(?!each|every|per|nodes|and|on|the)(?:[\w-]+|{SIGN}) ){{0,2}}?{_HOST}(?:,? (?:with|of"
     rf"|containing|having|that has"
     rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
     rf"(?:a total of )?{_OF_THEM_EACH}"
@@ -550,10 +579,15 @@ _EXTENT = deferred(
 """In front of machines: so many a group of ranks is on, `64-way expert parallelism spanning 8`."""
 
 
+_OF_EACH_OF = deferred(rf"(?<![\w.,]){COUNT} $", re.IGNORECASE)
+"""In front of a number before a device: it is of each of several, `two 8 A100 nodes`."""
+
+
 def _counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
     """Whether a number of machines is that of a run: no name, no bound, none of one group."""
     begin = found.start(group)
-    if _OF_PROCESSOR.search(text, max(0, begin - 24), begin):
+    before = max(0, begin - 24)
+    if _OF_PROCESSOR.search(text, before, begin) or _OF_EACH_OF.search(text, before, begin):
         return False
     return not (of_several(text, found, group) or _EXTENT.search(text, max(0, begin - 60), begin))
 
@@ -656,7 +690,8 @@ def _counted_in(text: str) -> Iterator[Part]:
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(plain):
         yield Part("nodes", "1", one.start())
-    if alone := _ONE_GPU.search(plain):
+    alone = _ONE_GPU.search(plain)
+    if alone and not (_MORE.search(plain) or _OF_A_PART.search(plain, 0, alone.start())):
         yield Part("gpus", "1", 0)
         if alone[1]:
             yield Part("", "", 0)  # a sentence of its own
@@ -679,7 +714,10 @@ def _counted_in(text: str) -> Iterator[Part]:
 def _in_words_alone(text: str) -> Iterator[Part]:
     """Devices of no name that a text counts in words, but for those of a part of a run."""
     few = _IN_WORDS_ALONE.search(text)
-    if few is None or _OF_A_PART.search(text, 0, few.start(1)):
+    if few is None or len({each[1] for each in _EACH_IN_WORDS.finditer(text)}) > 1:
+        return
+    goes_on = few[1].casefold() == "both" and not text[few.end() :].strip()
+    if goes_on or _OF_A_PART.search(text, 0, few.start(1)):
         return
     yield Part("gpus", _NUMBERS[few[1].casefold()], few.start(1))
     if text.startswith(" each", few.end()):

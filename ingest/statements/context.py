@@ -108,7 +108,7 @@ _PARTS = (
     r"(?i:world[ _]size[ :=]+[0-9])|[0-9]-GPU\b",
     r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
     r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
-    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9一二两四六八十] ?[卡张块]",
+    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9一二两三四六八十] ?[卡张块]",
     rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
     r"|(?i:bf16|fp16|fp8|float-?16))",
     r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
@@ -322,7 +322,7 @@ def read_context(
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
-        if _worth(line.text):
+        if more or _worth(line.text):
             section = tuple(number for _, number, _ in path)
             statement = (
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])

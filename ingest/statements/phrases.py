@@ -264,7 +264,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
-    plain = in_english(line.text)
+    plain = in_english(_by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
     for begin, text in sentences:
         told = _enough(text, 1 if _KEYED.match(text) else least, logged=bool(line.prefix))
@@ -286,6 +286,20 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         del said["gpus"]  # of one of several runs
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
+
+
+def _by_commas(text: str) -> str:
+    """A list of settings between slashes with commas in their places."""
+    of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
+    return text.replace(" / ", " ; ") if of_settings else text
+
+
+_NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
+"""A number of several: `TP 1 / 2 / 4 / 8`."""
+
+
+OF_A_LIST = 3
+"""Slashes with a blank on both sides in a line that is a list."""
 
 
 def _of_something_else(text: str) -> bool:
@@ -401,7 +415,8 @@ _KEYED = deferred(
     r"|parallelism|sharding|strategy|set-?up|config(?:uration)?|settings?|training|model|runs?)"
     r"(?: (?:type|model|name|used|regime|recipe|mode))?"
     r"|(?:测试|实验|训练|硬件|软件)?(?:环境|硬件|配置|设置|机器|精度|批大小|显卡|参数)"
-    r"|(?:測定|実験|計算|学習)?(?:環境|条件|設定|構成|精度))"
+    r"|(?:測定|実験|計算|学習)?(?:環境|条件|設定|構成|精度)"
+    r"|(?:(?:학습|실험|훈련|테스트|측정) ?)?(?:환경|하드웨어|설정|구성|장비|조건|GPU))"
     r"(?: ?[(（][^()（）]{0,30}[)）])?[*_`]* ?[:：](?!:)",
     re.IGNORECASE,
 )
@@ -426,8 +441,8 @@ _SPREAD_OVER = deferred(
     r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"
     r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|the whole|[0-9]+ (?:steps|iterations|runs"
-    r"|epochs|batches)|the first|the last|[0-9]{2,3} ?Gb|InfiniBand|NVLink|NVSwitch|Ethernet|RoCE"
-    r"|EFA|PCIe|Slingshot|torch\.distributed|NCCL)\b)",
+    r"|epochs|batches)|the first|the last|(?:an? |the )?(?:[0-9]{2,3} ?Gb|InfiniBand|NVLink"
+    r"|NVSwitch|Ethernet|RoCE|EFA|PCIe|Slingshot|torch\.distributed|NCCL))\b)",
     re.IGNORECASE,
 )
 """`over` that neither compares nor bounds."""

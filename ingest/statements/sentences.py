@@ -84,6 +84,9 @@ _OF_SOME_LENGTH = deferred(
 )
 """In front of a length that is none of what is trained on."""
 
+_TOO_SHORT = re.compile("[0-9]|1[0-5]")
+"""A number that is no length of what is trained on, but a degree: `context 2`."""
+
 _OF_HOSTS = deferred(r" ?(?:nodes?|hosts?|servers?|machines?|boxes|[x×] ?[0-9])\b", re.IGNORECASE)
 
 _OF_NO_STEP = deferred(
@@ -156,6 +159,7 @@ _BEFORE_NOUN = deferred(
 
 _OF_TOKENS_EACH = deferred(
     r"\b(?:[Ss]equences|[Ss]amples) +(?:of|have|are|with) +([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"(?! on average)"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?) tokens (?:per|a|each|/) ?(?:sequence|sample)\b"
     r"|(?<![\w.,$-])[0-9]+ (?:sequences|samples) ?[x×*] ?([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
@@ -335,6 +339,8 @@ def _by_label(
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
+        if name == "seq_len" and _TOO_SHORT.fullmatch(value[1]):
+            return
         if name == "seq_len" and _OF_SOME_LENGTH.match(" ".join(words[-count - 1 :])):
             return
         if name in OF_MACHINES and _OF_HOSTS.match(text, value.end()):

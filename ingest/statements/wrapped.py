@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import inf
 
@@ -22,7 +22,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
 from assay.ingest.statements.row_words import SETTINGS
-from assay.ingest.vocabulary.devices import SIGN, Device, devices, only, signed
+from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
 
 _OPEN = deferred(
     r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
@@ -197,9 +197,10 @@ _OF_OTHERS = deferred(
     r"\b(?:than|vs\.?|versus|compared|unlike|instead|inference|serving|previous(?:ly)?|future|plan\w*"
     r"|will|cannot|can|could|would|should|may|might|must|even|also|only|some|many|most|each of"
     r"|adapted|frozen|layers? (?:of|are|were)|other|another|e\.g|such as|like|similar\w*|about"
-    r"|roughly|typical\w*|usual(?:ly)?|larger|smaller|bigger|newer|older|scal\w+ to|up to|down to"
-    r"|at least|at most|tried|try|fits?|needs?|OOM|out of memory|rents?|owns?|paper|authors?"
-    r"|we have|colleagues?|friends?|somebody|elsewhere|others|of (?:them|those|which))\b"
+    r"|roughly|typical\w*|usual(?:ly)?(?! [0-9])|larger|smaller|bigger|newer|older"
+    r"|scal\w+ to|up to|down to|at least|at most|tried|try|fits?|needs?|OOM|out of memory"
+    r"|rents?|owns?|paper|authors?|we have|colleagues?|friends?|somebody|elsewhere|others"
+    r"|of (?:them|those|which))\b"
     r"|\bfor (?:the |an? )?(?-i:\S*[A-Z0-9])|\?|->|→|[<>≤≥~≈]|\$ ?[0-9]",
     re.IGNORECASE,
 )
@@ -262,6 +263,17 @@ class Beside:
         return self._headings[at - 1] if at else 0, end
 
 
+def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
+    """The lines of prose around the rows of tables that may say a setting."""
+    held = sorted(rows)
+    return [
+        line for line in lines
+        if bisect_left(held, line.number - FARTHEST) < bisect_right(held, line.number + FARTHEST)
+        and len(line.text) < LONGEST_PROSE and not _OF_TABLES.match(line.text)
+        and (_MAY_SAY.search(line.text) or may_name(line.text))
+    ]  # fmt: skip
+
+
 def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
     """Fields that a line of prose says beside a table, where one thing in a sentence is enough.
 
@@ -321,6 +333,8 @@ MOST_PAIRS = 3
 
 SHORTEST_PROSE, LONGEST_PROSE = 12, 400
 """Letters of a line that is a sentence, and beyond which it is a paragraph that speaks of much."""
+
+_OF_TABLES = re.compile(r"\s*(?:\||</?t|[-=+|: ]{8,}$)")
 
 _NO_PROSE = deferred(r"\s*(?:[|>#\"]|[-*+•] |[0-9]{1,2}[.)] |:[a-z]|\.\. |<t|```)|\W*$")
 

@@ -75,8 +75,8 @@ _SHAPE = (
 _GEFORCE = (
     r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle )"
     r"|(?<=one )|(?<=\bOne )|(?<=four )|(?<=\bFour )|(?<=hree )|(?<=ight )|(?<=\ba )|(?<=\bmy )|"
-    r"(?<=\bour ))[12345]0[5-9]0(?: ?Ti)?"
-    r"(?![0-9.%]|,[0-9]| ?(?:tokens|samples|sequences|steps|seq|ms)\b| s\b)(?!(?<=a [0-9]{4})s\b)"
+    r"(?<=\bour )|(?<=[0-9]GB )|(?<=[0-9] GB )|(?<=pair of ))[12345]0[5-9]0(?: ?Ti)?"
+    r"(?![0-9%]|[.,][0-9]| ?(?:tokens|samples|sequences|steps|seq|ms)\b| s\b)(?!(?<=a [0-9]{4})s\b)"
     r"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
     r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
     r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b)"
