@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from assay.ingest.columns.card_counts import CARDS, cards_of
 from assay.ingest.columns.titles import format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
@@ -63,18 +64,6 @@ _RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp|sd)[0-9]+){2,}", re.IGNORECASE)
 
 _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
 """A degree of sharding of states, of what stage another part says: `sd8_stage2`."""
-
-_CARDS = deferred(
-    r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
-    r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+)\s*[卡张块]"
-)
-
-_IN_BRACKETS = deferred(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
-
-ONE_NODE = 8
-"""Cards that one node holds, usually."""
-
-_CHINESE = {"单": "1", "双": "2", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
 _COUNTED = deferred(
     rf"([0-9][0-9,]*) ?[x×*] ?"
@@ -416,7 +405,7 @@ def machine(text: str) -> dict[str, str]:
         said = machine(text[: of_each.start()])
         count = said.pop("gpus", None)
         return said | ({"gpus_per_node": count} if count else {})
-    if cards := _CARDS.search(text):
+    if cards := CARDS.search(text):
         lead = re.match(r"[A-Z][A-Za-z]*[0-9]+[A-Za-z]*", text)
         said = {"gpu": lead[0]} if lead else {}
         if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
@@ -440,33 +429,6 @@ _OF_ANY = deferred(r"([0-9]{1,4})[pP]-(?:[GN]PU|竞品)[\w-]*")
 
 _OF_KIND = deferred(r"([0-9]{1,4})p-[A-Z]PU\s*[(（]([^()（）]+)[)）]")
 """Devices as tables of NPUs count them: `8p-NPU(Ascend 910B)`."""
-
-
-def hosts_of_cards(text: str) -> re.Match[str] | None:
-    """Nodes and cards on them, counted in Chinese: `4机32卡`, `单机8卡`, `2台8卡`."""
-    found = _CARDS.search(text)
-    return found if found and found[1] else None
-
-
-def cards_of(found: re.Match[str], text: str) -> dict[str, str]:
-    """How many devices and nodes cards counted in Chinese are: `2台8卡` is eight in each of two."""
-    nodes = _CHINESE.get(found[1], found[1]) if found[1] else None
-    said = {"nodes": nodes} if nodes else {}
-    if found[2]:
-        return said | {"gpus_per_node": found[3]}
-    total = _all_cards(int(found[3]), int(nodes or 1), text)
-    return ({"gpus": str(total)} if total else {}) | said
-
-
-def _all_cards(cards: int, nodes: int, text: str) -> int | None:
-    """Cards of all nodes: `两机8卡(2x8)` are 16, as the product in brackets says.
-
-    Without one, no more cards than one node holds may be those of each of several.
-    """
-    product = _IN_BRACKETS.search(text)
-    if product and int(product[1]) == nodes and cards in (int(product[2]), nodes * int(product[2])):
-        return nodes * int(product[2])
-    return cards if nodes == 1 or cards > ONE_NODE else None
 
 
 _AROUND = " :,-–()[]@"

@@ -8,9 +8,10 @@ not the nearer words are read.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
-from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.record import REMEMBERED, Cell
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -56,7 +57,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"\bseq(?:uence)?s?[ _-]?len\w*|\bsequences? (?:of|with|are|is|at|to)\b|\bseq\b"
         r"|\bcontexts?\b(?!\s?paral)|\bctx\b|\bMSL\b|\bmax[ _-]?len\w*|\b(?:block|window)[ _-]size"
         rf"|\b(?:{_CHANGED}|long|short|longer|shorter) (?:the )?(?:sequences?|inputs?|documents?)\b"
-        r"|[0-9]k?[ -]tokens?\b"
+        r"|[0-9]k sequences\b|[0-9]k?[ -]tokens?\b"
         r"(?!\s?(?:/|per (?:s|GPU|device|step|batch|iter)|a second|in (?:all|total)|batch))"
         r"|\b(?-i:[TSL]) ?(?:(?:=|is|to|now|→|->) ?)+[0-9]{3}|\blengths?\b"
         r"|\bséquences?\b|\bsequenz|序列|上下文|シーケンス長|系列長|시퀀스"
@@ -84,8 +85,8 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"(?<![\w.])(?:[0-9][0-9,]*|one|two|four|eight|sixteen|single|dual|half(?: of)?(?: the)?"
         r"|all(?: of)?(?: the)?|both|twice the|double the) ?[x×]?[- ]?(?:[\w-]+ ){0,2}?"
         r"(?:GPUs?|GCDs?|NPUs?|TPUs?|HPUs?|cards?|devices?|accelerators?|chips?|nodes?|servers?"
-        r"|machines?|hosts?|boxes|instances?)\b|\bmulti-?(?:node|gpu)\b"
-        r"|[0-9二两四八] ?[卡张块台]|双卡|单卡"
+        r"|machines?|hosts?|boxes|instances?)\b|\bmulti[- ]?(?:node|gpu)\b"
+        r"|[0-9二两四八] ?(?:[卡张块台]|个?节点)|双[卡机]|单卡|多机"
     ),
     MACHINES: (
         r"\b[a-z]+[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)\b"
@@ -116,3 +117,110 @@ def spoken_of(text: str, device: str = "") -> frozenset[str]:
     found = {name for names, form in _EVERY.items() if form.search(text) for name in names}
     named, known = ({each.key.partition(".")[0] for each in devices(t)} for t in (text, device))
     return frozenset(found | set(MACHINES if named - known else ()))
+
+
+_COUNTS = ("gpus", "nodes")
+
+_NUMBERS_IN = deferred(
+    r"(?<![\w.,])([0-9][0-9,]*(?:\.[0-9]+)?)([kKM]?)(?![\w]|\.[0-9])"
+    r"|([0-9]+)(?=[ -]?[x×]|[卡张块台机节个])"
+    r"|(?<![A-Za-z.])[A-Za-z]{2,4}[=_-]?([0-9]+)(?![\w.])"
+    r"|(?<![A-Za-z])(one|single|two|dual|four|eight|sixteen)(?![a-z])|([单双两二四八])(?=[卡张块台机节个])",
+    re.IGNORECASE,
+)
+
+_NUMBERS = {
+    "one": 1, "single": 1, "单": 1, "two": 2, "dual": 2, "双": 2, "两": 2, "二": 2, "four": 4,
+    "四": 4, "eight": 8, "八": 8, "sixteen": 16,
+}  # fmt: skip
+
+_THOUSANDS = {"k": (1e3, 1024), "m": (1e6, 1024**2)}
+
+_MIXED = deferred(
+    r"\bmixed\b|\bAMP\b|\bautocast|\bhalf\b|\blow|混合|半精度|mixte|halbe", re.IGNORECASE
+)
+
+_OF_HALF = {"bf16", "bfloat16", "fp16", "float16", "half"}
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _numbers_in(text: str) -> frozenset[float]:
+    """All numbers of a text, those in thousands both ways."""
+    found = set[float]()
+    for each in _NUMBERS_IN.finditer(text):
+        digits, sign, *others = each.groups()
+        word = digits or next(filter(None, others))
+        number = float(_NUMBERS.get(word.casefold(), 0) or word.replace(",", ""))
+        found |= {number * scale for scale in _THOUSANDS.get((sign or "").casefold(), (1,))}
+    return frozenset(found)
+
+
+_THING = (
+    r"(?:GPU|GCD|NPU|TPU|HPU|card|device|accelerator|chip|node|server|machine|host|rank|worker)s?"
+)
+
+_OF_EACH = deferred(
+    r"(?:(?:\b[0-9]+|\bone|\btwo|\bfour|\beight) [\w-]+ )?"
+    r"(?:\b(?:per|each|every|same|that|of the|number of)[ -]|"
+    rf"/ ?|\b(?:on|to|in) (?:each|every|a|the same) ){_THING}\b"
+    r"|单[卡机](?=的?(?:平均)?(?:吞吐|显存|性能|速度|算力|batch|批|利用))|每[卡机]",
+    re.IGNORECASE,
+)
+"""Words of each device, or of the same: they count none."""
+
+
+def settled_nearer(values: Mapping[str, Cell], nearer: Mapping[int, str]) -> frozenset[str]:
+    """Fields of values that a text nearer to their rows, by its line, speaks of in other words.
+
+    >>> far = {"nodes": Cell("1", 3, 1), "gpus": Cell("8", 3, 4), "seq_len": Cell("4096", 3, 9)}
+    >>> sorted(settled_nearer(far, {5: "Two nodes"})), settled_nearer(far, {5: "8 GPUs, 4k seq"})
+    (['gpus', 'nodes'], frozenset())
+    """
+    apart = set[str]()
+    for at, text in nearer.items():
+        above = {n: c for n, c in values.items() if 0 < c.line < at and c.state == "value"}
+        if not above or len(text) > LONGEST:
+            continue
+        told = _settles(text)
+        agree = {name for name in told & above.keys() if _agrees(name, above[name], text)}
+        if not agree.isdisjoint(_COUNTS):  # `8 GPUs` where those were said to be of one node
+            lines = {above[name].line for name in agree.intersection(_COUNTS)}
+            agree |= {name for name in _COUNTS if name in above and above[name].line in lines}
+        apart |= (told & above.keys()) - agree
+    return frozenset(apart)
+
+
+@lru_cache(maxsize=REMEMBERED)  # every table asks the headings above it, which tables share
+def _settles(text: str) -> frozenset[str]:
+    """Fields that a text speaks of, whatever device it names."""
+    own = _OF_EACH.sub(" ", text)
+    forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
+    return frozenset(
+        name for names, form in forms for name in names
+        if form.search(own if names == _COUNTS else text)
+    )  # fmt: skip
+
+
+LONGEST = 200
+"""Letters of a heading or a caption."""
+
+
+_SEVERAL = deferred(
+    r"[0-9]k? ?(?:GPUs?|cards|nodes|卡|机|节点)?\s*"
+    r"(?:\b(?:and|or|vs\.?|to)\b|[/与和或至到–、-])\s*[0-9]",
+    re.IGNORECASE,
+)
+"""Several values of one setting: `8 and 16 GPUs`."""
+
+
+def _agrees(name: str, cell: Cell, text: str) -> bool:
+    """Whether a text that speaks of a setting says the value of a cell."""
+    if name == "dtype":
+        named = cell.text.casefold() in text.casefold()
+        return named or (cell.text.casefold() in _OF_HALF and _MIXED.search(text) is not None)
+    try:
+        number = float(cell.text.replace(",", "")) * cell.scale
+    except ValueError:
+        return cell.text.casefold() in text.casefold()
+    said = frozenset() if _SEVERAL.search(text) else _numbers_in(text)
+    return number in said or (name in _COUNTS and number > 1 and not _NUMBERS_IN.search(text))

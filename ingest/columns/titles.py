@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from assay.ingest.columns.card_counts import counted_cards
 from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
@@ -110,7 +111,7 @@ _SETTINGS = {
     ),
     "global_batch": re.compile(
         rf"(?:\bglobal[ _-]batch(?:[ _-]size)?|\bGBS|全局批(?:次)?(?:大小)?){_OF}{_ONE}"
-        r"(?! ?(?:tokens|M tokens))",
+        r"(?! ?(?:[kM]?i? ?tok))",
         re.IGNORECASE,
     ),
     "micro_batch": re.compile(
@@ -600,6 +601,10 @@ def _said(line: str) -> Mapping[str, Cell]:
         if several(text):
             said["gpu"] = Cell(text, 0, 0, state="unknown")
         put("gpus", counted_devices(text) or _named_count(text))
+    if "gpus" not in said and (cards := counted_cards(text)):
+        for name, count in cards.items():
+            put(name, count)
+        said |= {name: Cell(text, 0, 0, state="unknown") for name in ON_NODES if name not in cards}
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
@@ -622,6 +627,8 @@ def _said(line: str) -> Mapping[str, Cell]:
     return said
 
 
+ON_NODES = ("gpus", "nodes")
+
 OF_DEVICES = ("gpu", "gpus", "gpus_per_node", "nodes")
 """Fields that say on what a run ran: of other devices than its heading names they are not of it."""
 
@@ -633,7 +640,13 @@ OF_A_RUN = ("tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "batch_size", "ac
 
 def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mapping[str, Cell]:
     """Values without those of devices that a line counts where it names another than a row's:
-    `4x A100` says nothing of how many H100 there were."""
+    `4x A100` says nothing of how many H100 there were, nor `one node (8 GPUs)` on how many nodes 16
+    GPUs stood."""
+    nodes, gpus, mine = values.get("nodes"), values.get("gpus"), own.get("gpus")
+    if nodes and gpus and mine and nodes.line == gpus.line and mine.state == "value":
+        many = _amount(gpus), _amount(mine)
+        if None not in many and many[0] != many[1]:
+            values = {name: cell for name, cell in values.items() if name != "nodes"}
     other = line_of_other(values.get("gpu"), own.get("gpu"))
     if not other:
         return values

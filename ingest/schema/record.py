@@ -139,6 +139,7 @@ class Record:
     spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label
     alike: Alike | None = None  # the rows that it stands for, itself among them
     noted: Sequence[tuple[Line, bool]] = ()  # its footnotes, each surely of all of it or not
+    opened: tuple[int, str] | None = None  # line and text of what stands over its table
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Line and column of every row that the record stands for."""

@@ -24,13 +24,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import log2
 from typing import Any
 
+from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
     OF_A_RUN,
     OF_DEVICES,
@@ -206,7 +207,13 @@ class Binder:
         return self._any.get(self.section(line), {})
 
     def bound(
-        self, line: int, own: Said, *, tabled: bool = False, names: Sequence[str] = ()
+        self,
+        line: int,
+        own: Said,
+        opened: tuple[int, str] | None = None,
+        *,
+        tabled: bool = False,
+        names: Sequence[str] = (),
     ) -> dict[str, Cell]:
         """Cells bound to a row that prints `own`, nearest first; `line` may not go back.
 
@@ -218,28 +225,36 @@ class Binder:
         if not self._says_anything:
             return {}
         if not tabled:
-            return self._bound(line, own, tabled=False, names=names)
+            return self._bound(line, own, None, tabled=False, names=names)
         here = self._taken, bisect_right(self._lines, line), self.section(line)
         if here != self._here or len(self._tabled) > MOST_KEPT:
             self._here, self._tabled = here, {}
         key = (
             self._captions.get(line, ({}, 0))[1],
+            opened,
             tuple(names),
             tuple([(name, cell.state) for name, cell in own.items()]),
             tuple([_as_asked(cell) for name in _ASKED if (cell := own.get(name)) is not None]),
         )
         if key not in self._tabled:
-            self._tabled[key] = self._bound(line, own, tabled=True, names=names)
+            self._tabled[key] = self._bound(line, own, opened, tabled=True, names=names)
         return dict(self._tabled[key])
 
     def _bound(
-        self, line: int, own: Said, *, tabled: bool, names: Sequence[str]
+        self,
+        line: int,
+        own: Said,
+        opened: tuple[int, str] | None,
+        *,
+        tabled: bool,
+        names: Sequence[str],
     ) -> dict[str, Cell]:
         row = dict(own)
         found: dict[str, Cell] = {}
         sized = tabled and "model" in own and SIZED.search(own["model"].text) is not None
 
         titled = frozenset[str]()  # devices that the headings so far name
+        section = self.section(line)
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             if not values:
@@ -247,6 +262,11 @@ class Binder:
             other = bool(titled) and _of_others(values.get("gpu"), titled)
             mine = self._of_its_run(values, own, row) if tabled else values
             mine = _of_its_batch(mine, found.get("batch_size"))
+            mine = (
+                _without(mine, settled_nearer(mine, self._nearer(section, opened)))
+                if tabled
+                else mine
+            )
             for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
                     continue
@@ -261,7 +281,6 @@ class Binder:
                 if name in self._names:
                     found[name] = cell._replace(value_origin=said, law=law or cell.law)
 
-        section = self.section(line)
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
         for name in names or self._titled_model(section):
@@ -310,6 +329,11 @@ class Binder:
             and not (name == "dtype" and self._on_another(cell.line, machines))
             and not line_of_other(self.context.commands_on.get(cell.line), own.get("gpu"))
         }
+
+    def _nearer(self, section: Section, opened: tuple[int, str] | None) -> dict[int, str]:
+        """The headings above a row, and what opens its table, by their lines."""
+        found = {at: self.context.titles.get(at, "") for at in section}
+        return found | ({opened[0]: opened[1]} if opened else {})
 
     def _on_another(self, line: int, machines: Said) -> bool:
         """Whether a line names other devices than a row's: what it ran in they need not."""
@@ -451,7 +475,9 @@ def bind(records: Iterable[Record], context: Context) -> None:
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
-        bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=own)
+        bound = binder.bound(
+            record.line, record.cells, record.opened, tabled=record.tabled, names=own
+        )
         if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
             bound["seq_len"] = length
         for name, cell in bound.items():
@@ -799,7 +825,7 @@ def _of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> boo
     return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
 
 
-def _without(values: Said, names: Sequence[str]) -> dict[str, Cell]:
+def _without(values: Said, names: Collection[str]) -> dict[str, Cell]:
     return {name: cell for name, cell in values.items() if name not in names}
 
 

@@ -173,8 +173,12 @@ def everywhere(line: Line) -> dict[str, Cell]:
     return said(found["key"], found["value"], line, at)
 
 
-PAIR = deferred(r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.]|,[0-9])")
-"""A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`."""
+PAIR = deferred(
+    r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.]|,[0-9])"
+    r"(?!(?<=[0-9][KMkm]) ?tok)"
+)
+"""A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`; nor a batch that is
+counted in tokens: `GBS=4M tokens`."""
 
 LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""

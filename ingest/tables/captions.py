@@ -129,7 +129,7 @@ class Above:
                 self._last = line
         self._new.clear()
         found = dict(self._said)
-        if self._last is not None and (is_caption(self._last) or _introduces(self._last)):
+        if self._last is not None and opens(self._last):
             found |= told(self._last)
         if "gpu" in found and "gpus" not in found and (chips := chips_of(found["gpu"])):
             found["gpus"] = chips._replace(value_origin="solved" if chips.law else "stated")
@@ -178,6 +178,21 @@ def is_caption(line: Line) -> bool:
     """Whether a line right above a table is its caption: in bold, numbered, or the name of what
     opens at a click."""
     return _CAPTION.fullmatch(line.text) is not None
+
+
+def opens(line: Line) -> bool:
+    """Whether a line right above a table is its caption, or introduces it."""
+    return is_caption(line) or _introduces(line)
+
+
+def stands_over(line: Line) -> bool:
+    """Whether a line right above a table is of that, whatever it says: `Without TP:`."""
+    text = line.text.strip()
+    return is_caption(line) or (len(text) <= LONGEST_LEAD and text.endswith((":", "：")))
+
+
+LONGEST_LEAD = 100
+"""Letters of a line that does nothing but open the table below it."""
 
 
 def _introduces(line: Line) -> bool:

@@ -57,6 +57,7 @@ from assay.ingest.columns.memory_labels import (
 )
 from assay.ingest.columns.number_formats import EVERY
 from assay.ingest.columns.row_texts import spoken_of_itself
+from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.subject import (
     BOUNDS,
     TALLIED,
@@ -794,7 +795,13 @@ class _Table:
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
+        last = next((line for line in reversed(self.place.near) if line.text.strip()), None)
+        opened = (last.number, last.text) if last and captions.stands_over(last) else None
+        if opened is not None:
+            apart = settled_nearer(said, dict([opened]))
+            said = {name: cell for name, cell in said.items() if name not in apart}
         for record in held.records:
+            record.opened = opened
             spoken = spoken_of_itself(record) if said else frozenset()
             for name, cell in of_its_devices(said, record.cells).items():
                 if name in spoken or (name != "dtype" and self._of_another_size(record, cell.line)):

@@ -1,0 +1,69 @@
+"""Cards and their machines as Chinese texts count them: `4机32卡`, `单机8卡`, `2台8卡`.
+
+In: a text. Out: how many devices it counts in all or in each node, and how many nodes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.ingest.schema.terminals import deferred
+
+CARDS = deferred(
+    r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
+    r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+)\s*[卡张块]"
+)
+
+_IN_BRACKETS = deferred(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
+
+ONE_NODE = 8
+"""Cards that one node holds, usually."""
+
+_CHINESE = {"单": "1", "双": "2", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
+
+
+def hosts_of_cards(text: str) -> re.Match[str] | None:
+    """Nodes and cards on them, counted in Chinese: `4机32卡`, `单机8卡`, `2台8卡`."""
+    found = CARDS.search(text)
+    return found if found and found[1] else None
+
+
+def cards_of(found: re.Match[str], text: str) -> dict[str, str]:
+    """How many devices and nodes cards counted in Chinese are: `2台8卡` is eight in each of two."""
+    nodes = _CHINESE.get(found[1], found[1]) if found[1] else None
+    said = {"nodes": nodes} if nodes else {}
+    if found[2]:
+        return said | {"gpus_per_node": found[3]}
+    total = _all_cards(int(found[3]), int(nodes or 1), text)
+    return ({"gpus": str(total)} if total else {}) | said
+
+
+def counted_cards(text: str) -> dict[str, str]:
+    """How many devices and nodes a title counts, if it is one number of each.
+
+    >>> counted_cards("### 调优（13B，双机16卡）"), counted_cards("### 64卡 结果")
+    ({'gpus': '16', 'nodes': '2'}, {'gpus': '64'})
+    >>> counted_cards("### 8卡 / 16卡"), counted_cards("### 每卡8卡时"), counted_cards("到 64卡")
+    ({}, {}, {})
+    """
+    if "卡" not in text or _BOUNDED.search(text):
+        return {}
+    found = list(CARDS.finditer(text))
+    return cards_of(found[0], text) if len(found) == 1 and found[0][0].endswith("卡") else {}
+
+
+_BOUNDED = deferred(
+    "[每各至到]|最[多少大小高低]|以[上下内]|不同|超过|[0-9] ?[-–~～/、,，和或及与] ?[0-9]+ ?卡"
+)
+"""Words by which a number of cards is that of a part, or one of several."""
+
+
+def _all_cards(cards: int, nodes: int, text: str) -> int | None:
+    """Cards of all nodes: `两机8卡(2x8)` are 16, as the product in brackets says.
+
+    Without one, no more cards than one node holds may be those of each of several.
+    """
+    product = _IN_BRACKETS.search(text)
+    if product and int(product[1]) == nodes and cards in (int(product[2]), nodes * int(product[2])):
+        return nodes * int(product[2])
+    return cards if nodes == 1 or cards > ONE_NODE else None
