@@ -67,7 +67,13 @@ _SET_UP = deferred(
     r"|methodology|methods?|protocol|conditions|info(?:rmation)?|machines?|specs?|specifications?)\W*"
     r"|[#\s\d.*]*(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
-    r"(?:环境|配置|设置|参数|条件|環境|設定|パラメータ|설정|환경|조건)\W*",
+    r"(?:环境|配置|设置|参数|条件|環境|設定|パラメータ|설정|환경|조건)\W*"
+    r"|[#\s\d.*]*(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
+    r"|(?:environnement|configuration|conditions|entorno|configuraci[oó]n|ambiente|condizioni"
+    r"|configura[cç][aã]o|condiciones|configurazione)(?: (?:de |d'|des |do |di |del |dell')?"
+    r"(?:tests?|mesures?|essais|entraînement|pruebas?|entrenamiento|testes?|treinamento|treino|prova"
+    r"|addestramento))?|(?:конфигурация|условия|окружение|стенд)"
+    r"(?: (?:обучения|эксперимента|измерений|тестов))?)\W*",
     re.IGNORECASE,
 )
 
@@ -81,6 +87,23 @@ def of_set_up(title: str) -> bool:
     (True, True, False)
     """
     return _SET_UP.fullmatch(title) is not None
+
+
+_PART_OF_SET_UP = deferred(
+    r"[\s\d.]*(?:(?:the|our|test|training|and|&|,|/) ?|(?:hardware|software|environment|machines?"
+    r"|platform|test ?bed|cluster|metrics?|measurements?|methodology|precision|timing|versions?"
+    r"|硬件|软件|环境|하드웨어|소프트웨어|ハードウェア|ソフトウェア) ?)+\W*",
+    re.IGNORECASE,
+)
+
+
+def part_of_set_up(title: str) -> bool:
+    """Whether a heading below that of the set-up is of a part of it that every run has.
+
+    >>> part_of_set_up("Hardware and software"), part_of_set_up("Baselines")
+    (True, False)
+    """
+    return _PART_OF_SET_UP.fullmatch(title) is not None
 
 
 def headed(lines: Sequence[Line]) -> list[Line]:

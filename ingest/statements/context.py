@@ -28,7 +28,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     assigned,
@@ -538,21 +538,27 @@ def _raise_set_ups(
         for depth in range(1, len(path) + 1)
     }
     paths = {path for line, path in context.sections if of_set_up(context.titles[line])} - held
+    parents = {path: path[:-1] for path in paths} | {
+        path: path[:-2] for line, path in context.sections
+        if path[:-1] in paths and path not in paths and part_of_set_up(context.titles[line])
+    }  # fmt: skip
     told = [
-        s for s in context.statements
+        (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
-        and (s.section in paths or _of_all_sections(s, context, texts))
+        and (s.section in parents or _of_all_sections(s, context, texts))
         and (s.line not in blocks or _NAMES_MACHINE.match(texts[s.line]))
     ]  # fmt: skip
-    said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
-    for each in told:
-        for name, cell in each.values.items():
-            said.setdefault((each.section[:-1], name), set()).add(saying(cell))
-    doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
-    raised = {id(each) for each in told if each.section[:-1] not in doubtful}
+    raised: dict[int, tuple[int, ...]] = {}
+    for part in (False, True):  # a part of the set-up that says otherwise keeps it to itself
+        mine = [each for each in told if part or each[0].section[:-1] == each[1]]
+        said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
+        for each, parent in mine:
+            for name, cell in each.values.items():
+                said.setdefault((parent, name), set()).add(saying(cell))
+        doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
+        raised |= {id(each): parent for each, parent in mine if parent not in doubtful}
     context.statements = [
-        replace(each, section=each.section[:-1]) if id(each) in raised else each
-        for each in context.statements
+        replace(each, section=raised.get(id(each), each.section)) for each in context.statements
     ]
 
 

@@ -137,7 +137,10 @@ _OF_MACHINES = deferred(
     r"[#\s\d.*]*(?:(?:the|our|training|experiment(?:al)?|benchmark(?:ing)?|test|common"
     r"|hardware|software|system|general|shared) (?:and )?)*(?:set-?up|environment|hardware"
     r"|settings|test ?bed|machines?|conditions)\W*"
-    r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*",
+    r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*"
+    r"|[#\s\d.*]*(?:실험|학습|훈련|측정|테스트|벤치마크|하드웨어)? ?(?:환경|조건)\W*"
+    r"|[#\s\d.*]*(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)|environnement"
+    r"|entorno|ambiente|matériel|стенд|окружение)(?: (?:de |d'|di |do )?\w+)?\W*",
     re.IGNORECASE,
 )
 """Headings over what things ran on, and not over what a program could be told."""
