@@ -77,11 +77,13 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """Every table of a document."""
     # few logs have a table or a call of a kernel
+    from assay.ingest.kernels.kernel_headings import with_facts_above  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
+    with_facts_above(region.lines, folded, TABLE.schema)
     kernel_rows(outside, TABLE, folded)
     printed_calls(outside, TABLE, folded)
     return folded

@@ -82,11 +82,13 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """Every table of a document."""
     # few logs have a table or a message
+    from assay.ingest.kernels.kernel_headings import with_facts_above  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.message_prints import messages  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
+    with_facts_above(region.lines, folded, TABLE.schema)
     kernel_rows(outside, TABLE, folded)
     messages(outside, folded)
     return folded
@@ -118,6 +120,7 @@ FORMAT = Format(
         "alg_bandwidth",
         "#bytes",
         "COMMS-RES",
+        "p50 (us)",
         "# OSU MPI",
         "RDMA_",
         "Collective: ",
@@ -158,7 +161,8 @@ FORMAT = Format(
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*)?\W*send[ _/-]?(?:recv|receive)"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|^[^|:=]*[,;\t]\"?(?:alg|bus)_?bw[a-z_/() ]*\"?(?:[,;\t]|$)"
-    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"
+    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res\b"
+    r"|^ *size \(b\) +elements +min \(us\) |^\s*#bytes\s"
     r"|^\s*\|\s*size \(# of (?:floats|elements)\)\s*\|"
     r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
     r"|^\s*collective: +[a-z_]+\s*$|^\[benchmark\] +hccl"

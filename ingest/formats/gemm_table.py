@@ -70,6 +70,7 @@ def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     # few logs have a table or a call of a kernel
     from assay.ingest.kernels.kernel_columns import order_of_sizes  # noqa: PLC0415
+    from assay.ingest.kernels.kernel_headings import with_facts_above  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
     from assay.ingest.kernels.product_prints import printed_products  # noqa: PLC0415
@@ -77,6 +78,7 @@ def fold(region: Region) -> Folded:
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
+    with_facts_above(region.lines, folded, TABLE.schema)
     kernel_rows(outside, TABLE, folded)
     printed_calls(outside, TABLE, folded)
     told = _Told()
@@ -238,7 +240,7 @@ FORMAT = Format(
         "矩阵", " cubed",
         "N=", "K=", "n=", "k=", "N =", "K =", "n =",
         "BLAS", "blas", "UTLASS", "utlass",
-        "_features", "_dim,out_", "d_in",
+        "MatM,", "_features", "_dim,out_", "d_in",
         "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
     ),
     schemas={"gemm_table": GemmTable},
@@ -256,6 +258,8 @@ FORMAT = Format(
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:gemms?|mat-?muls?)\b"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
+    r"|─ [0-9.]+ .*\[m=[0-9]+, n=[0-9]+, k=[0-9]+\]"
+    r"|, *matm, *matn, *matk,"
     r"|\b(?:in_?(?:features?|dim)|d_?in)[^a-z=:]+(?:out_?(?:features?|dim)|d_?out)\b"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,

@@ -94,7 +94,7 @@ OTHERS = (gemm_table.TABLE, attention_table.TABLE, collective_table.TABLE)
 def fold(region: Region) -> Folded:
     """Every table of a document that is of no other kind of kernel."""
     # few logs have a table or a call of a kernel
-    from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
+    from assay.ingest.kernels.copy_prints import copies, printed_operators  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
         google_benchmarks,
@@ -109,7 +109,7 @@ def fold(region: Region) -> Folded:
     tried = tuned_calls(region.lines, products=False)
     lines = region.lines
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
-    printed += tuple(google_benchmarks(lines))
+    printed += (*google_benchmarks(lines), *printed_operators(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -199,6 +199,7 @@ FORMAT = Format(
         *(f" {word}" for word in _TITLED),
         "/s):",
         "/s, ",
+        "B/s",
         "(ms, ",
         "AUTOTUNE ",
         "_memcpy_",
@@ -247,6 +248,8 @@ FORMAT = Format(
     r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
     r"|^\s*\|[^:=]*\btriad\b[^:=|]*\|"
+    r"|\b(?:bw|bandwidth|throughput) ?[:=] *[0-9.]+ ?[gt]b/s\b[^|]*[:=] ?[0-9.]+ ?(?:[mu]s|µs)\b"
+    r"|[0-9] ?(?:[mu]s|µs),? \(?(?:bw|bandwidth)?[ :=]*[0-9.]+ ?[gt]b/s\b"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"
     r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)(?:, [a-z]+ ?= ?[0-9]+)*\))?:\s*$",

@@ -31,6 +31,15 @@ _OF_ATTENTION = {
 }  # fmt: skip
 """Sizes of attention, as xFormers calls them."""
 
+_IN_ORDER = re.compile(
+    r"(?P<dtype>[bf]16|f32) (?P<B>[0-9]+)-(?P<M>[0-9]+)-(?P<H>[0-9]+)-(?P<K>[0-9]+), "
+    r"(?=p=[0-9.]+, BiasT=(?P<bias>\w+)$)"
+)
+"""The same without their names, in the order of xFormers' benchmark: `f16 4-1024-16-64, p=0.0, …`.
+
+Source: `sub_label` of xformers/benchmarks/benchmark_mem_eff_attention.py, `B-M-H-K`.
+"""
+
 _BIAS = {"NoneType": "False", "LowerTriangularMask": "True"}
 
 _CLASS = re.compile(r"attn_bias=(?:<class ')?(?:[\w.]+\.)?(\w+)(?:'>)?\)?$")
@@ -109,7 +118,13 @@ def _told(label: GridCell, title: str, above: Line) -> dict[str, GridCell]:
     """Cells that the label of a row and the title hold, by the names of columns."""
     pairs = {m[1]: label._replace(text=m[2], column=label.column + m.start(2))
              for m in _PAIR.finditer(label.text)}  # fmt: skip
-    attention = "attention" in title.casefold() and {"B", "K"} <= pairs.keys()
+    attention, bias = "attention" in title.casefold(), _CLASS.search(title)
+    if attention and (placed := _IN_ORDER.match(label.text)):
+        bias = placed
+        pairs = {name: label._replace(text=placed[name], column=label.column + placed.start(name))
+                 for name in ("dtype", "B", "M", "H", "K")}  # fmt: skip
+        pairs["dtype"] = pairs["dtype"]._replace(text=placed["dtype"].replace("b1", "bf1"))
+    attention &= {"B", "K"} <= pairs.keys()
     if attention:
         pairs = {_OF_ATTENTION.get(name, name): cell for name, cell in pairs.items()}
     else:
@@ -117,8 +132,8 @@ def _told(label: GridCell, title: str, above: Line) -> dict[str, GridCell]:
     if (format_ := _FORMAT.search(label.text)) and "dtype" not in pairs:
         pairs["dtype"] = label._replace(text=format_[1], column=label.column + format_.start())
     said = {}
-    if attention and (bias := _CLASS.search(title)) and bias[1] in _BIAS:
-        said["causal"] = _BIAS[bias[1]]
+    if attention and bias and (kind := bias[bias.lastindex or 0]) in _BIAS:
+        said["causal"] = _BIAS[kind]
     if attention:
         back, both = _BACKWARD.search(title), _FORWARD.search(title)
         said["direction"] = ("forward + backward" if both else "backward") if back else "forward"

@@ -169,11 +169,11 @@ def delimited_blocks(lines: Sequence[Line]) -> Iterator[Grid]:
 
 
 def _block(lines: Sequence[Line], at: int) -> Grid | None:
-    text = lines[at].text
+    text = lines[at].text.lstrip("\t")
     separator = next((sign for sign in ",\t" if text.count(sign) >= FEWEST - 1), None)
     if separator is None or _OF_CODE.search(text) or not MEASURES.search(text):
         return None
-    head = _row(lines[at], separated(text, separator), separator)
+    head = _row(_bare(lines[at]), separated(text, separator), separator)
     labels = [cell.text for cell in head.cells]
     if not _labels(head) or not all(0 < len(label) <= LONGEST_LABEL for label in labels):
         return None
@@ -181,7 +181,7 @@ def _block(lines: Sequence[Line], at: int) -> Grid | None:
         return None
     rows: list[GridRow] = []
     for below in range(at + 1, len(lines)):
-        line = lines[below]
+        line = _bare(lines[below])
         cells = separated(line.text, separator) if separator in line.text else []
         if len(cells) != len(labels) or not any(map(_number, cells)):
             break
@@ -191,6 +191,12 @@ def _block(lines: Sequence[Line], at: int) -> Grid | None:
         return None
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     return Grid(syntax, at, at + 1 + len(rows), (head,), tuple(rows))
+
+
+def _bare(line: Line) -> Line:
+    """A line without the tabs that it is indented by."""
+    bare = line.text.lstrip("\t")
+    return line._replace(text=bare, column=line.column + len(line.text) - len(bare))
 
 
 _TAGGED = re.compile(r"\s*(\[[0-9]+\]:)(?=[A-Za-z])")

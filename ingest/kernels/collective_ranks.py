@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.ingest.numbers.printed import printed
+from assay.ingest.schema.record import Cell, Record
 from assay.ingest.schema.terminals import deferred
 
 
@@ -104,3 +105,77 @@ def of_a_process(command: str) -> int:
     for found in _OF_A_PROCESS.findall(command):
         many *= int(found)
     return many
+
+
+def amount(cell: Cell) -> float:
+    """The number of a cell in the unit of its column."""
+    return float(cell.text) * cell.scale
+
+
+_OF_ALL = {"all_reduce", "reduce", "broadcast"}
+"""Operations whose message is as large on every rank as altogether."""
+
+
+def sizes_apart(records: Sequence[Record]) -> None:
+    """Keep sizes of one rank as they are printed, where those of the whole message are others."""
+    for record in records:
+        if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
+            record.other.append(("bytes of each rank", size.text))
+
+
+OFF = 0.02
+"""How far a time and a bandwidth may be from the size of a message, apart from their digits."""
+
+
+def unproven_apart(records: Sequence[Record]) -> None:
+    """Take the size that the text above says away from calls whose bandwidth over their time is of
+    another: of one rank's part of the message."""
+    for record in records:
+        cells = record.cells
+        if "time" not in cells or "bytes" not in cells or cells["bytes"].value_origin != "stated":
+            continue
+        ratio = ratio_of(cells["op"].text, int(cells["ranks"].text)) if "ranks" in cells else None
+        size, took = amount(cells["bytes"]), _around(cells["time"])
+        rates = [(cells["algbw"], 1.0)] if "algbw" in cells else []
+        rates += [(cells["busbw"], ratio)] if ratio and "busbw" in cells else []
+        made = [(took[0] * rate[0] / by, took[1] * rate[1] / by)
+                for cell, by in rates for rate in [_around(cell)]]  # fmt: skip
+        if any(not low * (1 - OFF) <= size <= high * (1 + OFF) for low, high in made):
+            size_said = cells.pop("bytes")
+            record.other.append(("size said above", size_said.text))
+
+
+def ranks_proved(records: Sequence[Record]) -> None:
+    """Give calls the ranks that their sizes, times and bandwidths of the bus prove, where the text
+    above says others, of another run or of a node: one number that all rows agree in."""
+    held = [each.cells for each in records]
+    if len(held) < len(("one", "other")) or any(
+        not {"time", "busbw", "bytes", "ranks"} <= cells.keys()
+        or cells["ranks"].value_origin != "stated" or cells["bytes"].value_origin == "stated"
+        for cells in held
+    ):  # fmt: skip
+        return
+    if any(_fits(cells, int(cells["ranks"].text), OFF) for cells in held):
+        return
+    fits = [n for n in range(2, MOST_RANKS + 1) if all(_fits(cells, n) for cells in held)]
+    for cells in held if len(fits) == 1 else ():
+        law = "the bus bandwidth of a size over its time is one between so many ranks"
+        solved = cells["ranks"]._replace(text=str(fits[0]), value_origin="solved", law=law)
+        cells["ranks"] = solved
+
+
+def _fits(cells: Mapping[str, Cell], ranks: int, off: float = 0.0) -> bool:
+    """Whether the bandwidth of a call is that of its size and its time between so many ranks, or
+    `off` by a part of it."""
+    ratio = ratio_of(cells["op"].text, ranks)
+    if ratio is None:
+        return False
+    took, rate = _around(cells["time"]), _around(cells["busbw"])
+    moved = amount(cells["bytes"]) * ratio
+    return took[0] * rate[0] * (1 - off) <= moved <= took[1] * rate[1] * (1 + off)
+
+
+def _around(cell: Cell) -> tuple[float, float]:
+    """The least and the most that a number may be, as its digits leave it open."""
+    number = printed(cell.text)
+    return number.low * cell.scale, number.high * cell.scale

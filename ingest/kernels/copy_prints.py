@@ -1,8 +1,10 @@
-"""Bandwidths and latencies of copies, as benchmarks of memory and of links print them.
+"""Bandwidths and latencies of copies, as benchmarks of memory and of links print them, and of other
+operators in a line each.
 
 In: the lines of a document. Out: a record for each pair of devices in a matrix of nvbandwidth,
-p2pBandwidthLatencyTest or rocm-bandwidth-test, and for each row of bandwidthTest and of STREAM and
-its like. What is copied is named by the title, or by the line that says what runs.
+p2pBandwidthLatencyTest or rocm-bandwidth-test, for each row of bandwidthTest and of STREAM and its
+like, and for each call with its bandwidth and its time in one line. What is copied is named by the
+title, or by the line that says what runs.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import device_named
-from assay.ingest.kernels.settings_around import format_said
+from assay.ingest.kernels.settings_around import device_said, format_said
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.csv_sections import timed
 
 LONGEST = 200
 """Characters of a title or a header of such a table."""
@@ -35,7 +38,7 @@ _TITLE = deferred(
 
 _UNITS = {
     "gb/s": ("bandwidth", 1e9), "us": ("time", 1e-6), "ns": ("time", 1e-9),
-    "mb/s": ("bandwidth", 1e6), "mbytes/sec": ("bandwidth", 1e6),
+    "mb/s": ("bandwidth", 1e6), "mbytes/sec": ("bandwidth", 1e6), "tb/s": ("bandwidth", 1e12),
 }  # fmt: skip
 
 _PLACES = deferred(r"\s*(D[\\/]D|[CG]PU)?\s*([0-9]+(?:\s+[0-9]+)*)\s*")
@@ -182,6 +185,97 @@ def _record(line: Line, number: re.Match[str], named: _Named) -> Record:
         named.quantity: Cell(number[0], line.number, place, named.scale),
     }
     return Record(line.number, cells, place, prefix=line.prefix)
+
+
+_MEASURED = deferred(
+    r"(?<![\w.])(?:(?P<label>[A-Za-z][\w ]*?)\s*[:=]\s*)?(?P<number>[0-9]+(?:\.[0-9]+)?) ?"
+    r"(?P<unit>[GTM]B/s|us|µs|ms|ns|msec|usec)(?![\w/])"
+)
+"""A bandwidth or a time of a call, behind its label or bare."""
+
+_OF_EXTREMES = deferred(
+    r"(?<![A-Za-z])(?:min|max|std|p[0-9]{2}|total|worst|best|peak)(?![A-Za-z])", re.I
+)
+
+_OF_A_CALL = deferred(
+    r"(?:INFO:[\w.]+:|\[(?P<rank>[Rr]ank ?[0-9]+)\])?\s*"
+    r"(?P<name>[A-Za-z][\w.+-]*(?: [\w.+-]+){0,4}?(?: \([A-Z0-9]+\))?)"
+    r"(?: (?:bandwidth|bw|kernel|time|latency))?\s*[,:=(]\s*"
+    r"(?=(?:[A-Za-z_]\w*\s?[:=] ?[\w.]+, ){0,16}[^,]{0,24}[0-9])",
+    re.IGNORECASE,
+)
+"""The beginning of a print of one call: its name, and settings in pairs."""
+
+_PASS = re.compile(r"(.*?)[ _]?(forward ?\+? ?backward|forward|backward|fwd|bwd)", re.IGNORECASE)
+
+_OF_OTHERS = deferred(
+    r"checkpoint|\b(?:load|sav|download|upload|copied|wrote|read from|disk|dataset|shard|all[_ -]?"
+    r"(?:reduce|gather|to[_ -]?all)|reduce[_ -]?scatter|broadcast|send|recv|rdma"
+    r"|tokens?/s|step|iter|epoch)",
+    re.IGNORECASE,
+)
+"""Found in lines about files and networks, collectives and whole steps."""
+
+
+def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
+    """The record of each call of an operator that a line of its own prints with one bandwidth and
+    one time: `Backward, B: 2048, D: 128, BW: 887.68 GB/s, T: 1512us`; several between bars.
+
+    Source: FBGEMM's benchmarks of embeddings, DeepEP's tests, and the samples of CUDA.
+    """
+    device = dict[str, Cell]()
+    for line in lines:
+        if len(line.text) > LONGEST:
+            continue
+        if "B/s" not in line.text:
+            if _DEVICES.search(line.text) and (name := device_said(line.text)):
+                device = {"gpu": Cell(name, line.number, line.column, value_origin="stated")}
+            continue
+        if _OF_OTHERS.search(line.text):
+            continue
+        begin, records = 0, list[Record]()
+        for segment in line.text.split(" | "):
+            if record := _of_a_call(line, segment, begin):
+                record.cells = device | record.cells
+                records.append(record)
+            begin += len(segment) + len(" | ")
+        if records:
+            yield records, [line]
+
+
+_DEVICES = deferred(r"GPU|NVIDIA|AMD|[Dd]evice")
+
+
+def _of_a_call(line: Line, text: str, begin: int) -> Record | None:
+    """The record of one call; None where two bandwidths or times may be meant, or none is."""
+    named = _OF_A_CALL.match(text)
+    if named is None:
+        return None
+    cells = dict[str, Cell]()
+    for found in _MEASURED.finditer(text):
+        if found["label"] and _OF_EXTREMES.search(found["label"]):
+            continue
+        what, scale = _UNITS.get(found["unit"].casefold(), ("time", 0.0))
+        scale = scale or timed(found["unit"]) or 0.0
+        if what in cells or not scale or not float(found["number"]):
+            return None
+        place = line.column + begin + found.start("number")
+        cells[what] = Cell(found["number"], line.number, place, scale)
+    place = line.column + begin + named.start("name")
+    passed = _PASS.fullmatch(named["name"])
+    if len(cells) < len(("bandwidth", "time")):
+        return None
+    if passed:
+        cells["direction"] = Cell(passed[2], line.number, place + passed.start(2))
+    if name := (passed[1] if passed else named["name"]).strip():
+        cells["operator"] = Cell(name, line.number, place)
+    record = Record(line.number, cells, place if begin else line.column, prefix=line.prefix)
+    record.other += [("rank", named["rank"])] if named["rank"] else []
+    record.other += [(one, other) for one, other in _PAIR.findall(text)]
+    return record
+
+
+_PAIR = deferred(r"(?<![\w])([A-Za-z_]\w*)\s?[:=] ?([A-Za-z]\w*|[0-9]+(?:\.[0-9]+)?)(?=,|$)")
 
 
 def _cell(line: Line, found: re.Match[str], group: int | str) -> Cell:

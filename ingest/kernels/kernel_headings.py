@@ -17,7 +17,7 @@ from assay.ingest.columns.titles import (
     names_format,
 )
 from assay.ingest.grids.aligned import ANY_FIGURE
-from assay.ingest.grids.grid import Grid
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.kernels.collective_ranks import launched, of_a_process
 from assay.ingest.kernels.settings_around import (
     CURVES,
@@ -41,7 +41,8 @@ from assay.ingest.kernels.settings_around import (
     sizes_named,
 )
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Cell, Line, Schema
+from assay.ingest.schema.format import Folded
+from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
@@ -148,9 +149,11 @@ _BENCHMARKED = re.compile(
     r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+)"
     r"|OSU MPI\S* (?:Non-blocking )?([A-Za-z_-]+)(?: Personalized Exchange)? Latency Test.*"
     r"|Datatype: MPI_([A-Z0-9_]+)\.?)\s*"
+    r"|Algorithm: +(?:new_|cuda_)?(all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast)"
+    r"(?:_[a-z_]+)?\s*|Options: +processes=([0-9]+), inputs=1,.*"
 )
-"""A line of oneCCL's benchmark, of IMB or of the OSU micro-benchmarks above a table: the operation,
-how many take part, or the type of what is sent."""
+"""A line of oneCCL's benchmark, of IMB, of the OSU micro-benchmarks or of Gloo's above a table: the
+operation, how many take part, or the type of what is sent."""
 
 _ABOVE = 8
 
@@ -239,6 +242,36 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     return {name: cell for name, cell in found.items() if name not in doubtful}
 
 
+MOST_ROWS = 1000
+"""Rows of separated values that a program prints below what it says of its device and options."""
+
+
+def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> None:
+    """Give rows of separated values between other lines the device and the number format that the
+    text above their header says."""
+    places = {line.number: at for at, line in enumerate(lines)}
+    raws, folded.raw = folded.raw, []
+    for raw in raws:
+        at = places[min(raw["line"])] - 1 if 0 < raw.height <= MOST_ROWS else 0
+        told = dict[str, Cell]()
+        if at > 0:
+            cells = tuple(GridCell(label, at, 1) for label in lines[at].text.split(","))
+            grid = Grid("csv", at, at + 1 + raw.height, (GridRow(lines[at], cells),), ())
+            said = said_above(lines, grid, schema)
+            told = {name: said[name] for name in ("gpu", "dtype") if name in said}
+        told = {name: cell for name, cell in told.items() if name not in raw.columns}
+        if not told:
+            folded.raw.append(raw)
+        for row in raw.rows(named=True) if told else ():
+            record = Record(row["line"], {}, row["column"])
+            record.cells = told | {
+                name: Cell(row[name], row["line"], row["column"], row.get(f"{name}@scale") or 1.0)
+                for name in fields(schema) if row.get(name)
+            }  # fmt: skip
+            record.other = [(each["name"], each["text"]) for each in row.get("other") or ()]
+            folded.records.append(record)
+
+
 def _of_nodes(line: Line) -> bool:
     """Whether a line says that calls were made between so many nodes, two or more."""
     return "s" in line.text and _SEVERAL_NODES.search(_in_digits(line.text)) is not None
@@ -253,7 +286,9 @@ def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
     """Operation and number format that the labels of a table of collectives name: those of PARAM,
     or floats, of 32 bits where nothing says of how many."""
     head = grid.heads[-1]
-    if named := _OF_PARAM.fullmatch(head.cells[0].text):
+    first = {row.cells[0].text for row in grid.rows} if head.cells[0].text == _PARAM else set()
+    label = first.pop() if len(first) == 1 else head.cells[0].text
+    if named := _OF_PARAM.fullmatch(label):
         words = zip(("op", "dtype"), named.groups(), strict=True)
         return {name: Cell(word, head.line.number, head.cells[0].column) for name, word in words}
     typed = next(((each[1], cell) for cell in head.cells
@@ -415,12 +450,12 @@ def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
     said = _BENCHMARKED.fullmatch(text)
     if said is None:
         return
-    if said[2]:
-        yield "ranks", said[2]
+    if said[2] or said[6]:
+        yield "ranks", said[2] or said[6]
         return
     if said[4]:
         yield "dtype", said[4].casefold()
-    elif known := OPERATION.match((said[1] or said[3]).removesuffix("v")):
+    elif known := OPERATION.match((said[1] or said[3] or said[5]).removesuffix("v")):
         yield "op", canonical(known)
 
 
@@ -440,8 +475,10 @@ def benchmark_above(lines: Sequence[Line], grid: Grid) -> str:
     return next((named[1] for named in found if named), "")
 
 
-_OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")
-"""The first label of PARAM's tables of collectives: operation and format."""
+_PARAM = "COMMS-RES"
+
+_OF_PARAM = re.compile(rf"{_PARAM}-([a-z_]+)-([a-z0-9]+)")
+"""The first label of PARAM's tables of collectives, or of each row: operation and format."""
 
 _OF_CURVES = {
     "batch": deferred(r"[-_](?:batch|bs|[bB])[=_]?([0-9]+)(?![A-Za-z0-9])"),

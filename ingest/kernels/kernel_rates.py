@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
+from assay.ingest.kernels.collective_ranks import ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
@@ -604,10 +605,54 @@ def of_their_times(
     factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
     took = time, columns[time].scale
     fits = [each for each in factors if over_time(grid, (size, each), took, (rate, scale))]
+    if not fits and "bytes" in held and (ends := _ends(labels)):
+        ratio = _ratio(above)
+        around = [_around(grid, (size, columns[size].scale * by), ends, (rate, scale))
+                  for by in (1.0, ratio)]  # fmt: skip
+        if around[0] and (ratio == 1.0 or not around[1]):
+            made[rate] = Column(own["algbw"], scale, law=_OF_ENDS)
     if len(fits) == 1:
         made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         made[size] = Column(own["bytes"], fits[0], law=columns[size].law or _OF_TIMES)
     return made
+
+
+_OF_ENDS = "a size over its least and over its most time are around the printed bandwidth"
+
+_END = re.compile(r"(?<![A-Za-z])(min|max)(?:imum)?(?![A-Za-z])", re.IGNORECASE)
+
+
+def _ends(labels: Sequence[str]) -> list[Measured]:
+    """The columns of the least and of the most time of each call."""
+    found = dict[str, Measured]()
+    for at, label in enumerate(labels):
+        end = _END.search(label)
+        if end and (scale := timed(_END.sub("median", label))):
+            found[end[1].casefold()] = at, scale
+    return [found["min"], found["max"]] if len(found) == len(("min", "max")) else []
+
+
+def _ratio(above: Mapping[str, Cell]) -> float:
+    """Ratio of the bandwidth of the bus to that of the algorithm, 1 where nothing tells."""
+    if not {"op", "ranks"} <= above.keys():
+        return 1.0
+    return ratio_of(above["op"].text, int(above["ranks"].text)) or 1.0
+
+
+def _around(grid: Grid, size: Measured, ends: Sequence[Measured], rate: Measured) -> bool:
+    """Whether every rate is between a size over its most time and over its least."""
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows]
+    rows = [texts for texts in rows if len(texts) == grid.width]
+    places = [at for at, _ in (size, *ends, rate)]
+    if not all(BARE_NUMBER.fullmatch(texts[at]) for texts in rows for at in places):
+        return False
+    for texts in rows:
+        moved = _amount(texts[size[0]]) * size[1] / rate[1]
+        told = printed(texts[rate[0]].replace(",", ""))
+        least, most = (_amount(texts[at]) * scale for at, scale in ends)
+        if not (least and most and moved / most <= told.high and told.low <= moved / least):
+            return False
+    return bool(rows)
 
 
 def over_time(

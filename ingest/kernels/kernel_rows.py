@@ -16,10 +16,15 @@ from functools import cache, partial
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import format_named
-from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
+from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
-from assay.ingest.kernels.collective_ranks import MOST_RANKS, ratio_of
+from assay.ingest.kernels.collective_ranks import (
+    amount,
+    ranks_proved,
+    sizes_apart,
+    unproven_apart,
+)
 from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
@@ -71,7 +76,6 @@ from assay.ingest.kernels.settings_around import (
     sizes_named,
 )
 from assay.ingest.kernels.units_said import in_units_of_tests
-from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -133,9 +137,9 @@ def kernel_rows(
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
         if "op" in fields(table.schema):
-            _sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
-            _ranks_proved(records)
-            _unproven_apart(records)
+            sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
+            ranks_proved(records)
+            unproven_apart(records)
             _twice_apart(grid, columns, records)
         if products and not _of_products(lines, grid, records, products):
             continue
@@ -312,7 +316,7 @@ def _of_products(
     for record in records:
         work = 2.0 * math.prod(products.get(record.line, ()))
         rated = [record.cells[name] for name in ("time", "flops_rate") if name in record.cells]
-        if law and (len(rated) < TWO or abs(math.prod(map(_amount, rated)) - work) > CLOSE * work):
+        if law and (len(rated) < TWO or abs(math.prod(map(amount, rated)) - work) > CLOSE * work):
             return False
         origin: ValueOrigin = "solved" if law else "stated"
         record.cells["operator"] = record.cells["operator"]._replace(value_origin=origin, law=law)
@@ -360,7 +364,8 @@ def _grids(
         return held
     begin = next(delimited(lines[:BEGIN], named=False), None)
     long = begin is not None and long_and_even(lines, begin)
-    if not long and (found := [*tool_csv(lines), *marked(lines)]):
+    among = list(delimited_blocks(lines)) if begin is None else []
+    if not long and (found := [*tool_csv(lines), *marked(lines), *among]):
         return found
     called = begin is not None and any(
         _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
@@ -444,7 +449,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
                 shared.setdefault("dtype", Cell(dtype, cell.line, cell.column))
         elif not column.spec.numeric:
             of_what = _OF_WHAT.fullmatch(text) if column.spec.name == "direction" else None
-            word = of_what[1] if of_what else text
+            word = of_what[1] if of_what else _IN_OUT_SUM.sub(r"\1", text)
             shared[column.spec.name] = Cell(word, cell.line, cell.column)
             kept += [(column.label or "gradient", of_what[2])] if of_what else []
         elif (value := _value(text, column, cell)) is None:
@@ -457,12 +462,16 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
             record.cells.setdefault(column.spec.name, value)
         else:
             shared[column.spec.name] = value
-    own = {key: each for key, each in own.items() if any(map(_amount, each.cells.values()))}
+    own = {key: each for key, each in own.items() if any(map(amount, each.cells.values()))}
     for key, record in own.items():
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
         record.other += kept
     return _with_its_rate(list(own.values()))
+
+
+_IN_OUT_SUM = re.compile(r"^(b?f(?:8|16|32|64)|i8|xf32)(?:_(?:b?f(?:8|16|32|64)|i8|i32|xf32)){2}$")
+"""Formats of what is multiplied, of the result and of sums, as rocWMMA prints them."""
 
 
 def _moved(record: Record) -> bool:
@@ -490,9 +499,7 @@ def _with_its_rate(records: list[Record]) -> list[Record]:
     if not all(name in sizes for name in "mnk"):
         return records
     work = 2.0 * math.prod(float(sizes[name].text) for name in "bmnk" if name in sizes)
-    made = [
-        r for r in others if abs(_amount(r.cells["time"]) * _amount(rate) - work) <= NEAR * work
-    ]
+    made = [r for r in others if abs(amount(r.cells["time"]) * amount(rate) - work) <= NEAR * work]
     if len(made) != 1:
         return records
     made[0].cells["flops_rate"] = rate
@@ -501,10 +508,6 @@ def _with_its_rate(records: list[Record]) -> list[Record]:
 
 NEAR = 0.005
 """How far a rate may be from its product over its time."""
-
-
-def _amount(cell: Cell) -> float:
-    return float(cell.text) * cell.scale
 
 
 def _calls(row: GridRow, columns: Sequence[Column], table: CsvTable) -> bool:
@@ -536,75 +539,6 @@ def _directed(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) 
             record.cells["direction"] = Cell(word, cell.line, cell.column)
 
 
-_OF_ALL = {"all_reduce", "reduce", "broadcast"}
-"""Operations whose message is as large on every rank as altogether."""
-
-
-def _sizes_apart(records: Sequence[Record]) -> None:
-    """Keep sizes of one rank as they are printed, where those of the whole message are others."""
-    for record in records:
-        if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
-            record.other.append(("bytes of each rank", size.text))
-
-
-OFF = 0.02
-"""How far a time and a bandwidth may be from the size of a message, apart from their digits."""
-
-
-def _unproven_apart(records: Sequence[Record]) -> None:
-    """Take the size that the text above says away from calls whose bandwidth over their time is of
-    another: of one rank's part of the message."""
-    for record in records:
-        cells = record.cells
-        if "time" not in cells or "bytes" not in cells or cells["bytes"].value_origin != "stated":
-            continue
-        ratio = ratio_of(cells["op"].text, int(cells["ranks"].text)) if "ranks" in cells else None
-        size, took = _amount(cells["bytes"]), _around(cells["time"])
-        rates = [(cells["algbw"], 1.0)] if "algbw" in cells else []
-        rates += [(cells["busbw"], ratio)] if ratio and "busbw" in cells else []
-        made = [(took[0] * rate[0] / by, took[1] * rate[1] / by)
-                for cell, by in rates for rate in [_around(cell)]]  # fmt: skip
-        if any(not low * (1 - OFF) <= size <= high * (1 + OFF) for low, high in made):
-            size_said = cells.pop("bytes")
-            record.other.append(("size said above", size_said.text))
-
-
-def _ranks_proved(records: Sequence[Record]) -> None:
-    """Give calls the ranks that their sizes, times and bandwidths of the bus prove, where the text
-    above says others, of another run or of a node: one number that all rows agree in."""
-    held = [each.cells for each in records]
-    if len(held) < TWO or any(
-        not {"time", "busbw", "bytes", "ranks"} <= cells.keys()
-        or cells["ranks"].value_origin != "stated" or cells["bytes"].value_origin == "stated"
-        for cells in held
-    ):  # fmt: skip
-        return
-    if any(_fits(cells, int(cells["ranks"].text), OFF) for cells in held):
-        return
-    fits = [n for n in range(2, MOST_RANKS + 1) if all(_fits(cells, n) for cells in held)]
-    for cells in held if len(fits) == 1 else ():
-        law = "the bus bandwidth of a size over its time is one between so many ranks"
-        solved = cells["ranks"]._replace(text=str(fits[0]), value_origin="solved", law=law)
-        cells["ranks"] = solved
-
-
-def _fits(cells: Mapping[str, Cell], ranks: int, off: float = 0.0) -> bool:
-    """Whether the bandwidth of a call is that of its size and its time between so many ranks, or
-    `off` by a part of it."""
-    ratio = ratio_of(cells["op"].text, ranks)
-    if ratio is None:
-        return False
-    took, rate = _around(cells["time"]), _around(cells["busbw"])
-    moved = _amount(cells["bytes"]) * ratio
-    return took[0] * rate[0] * (1 - off) <= moved <= took[1] * rate[1] * (1 + off)
-
-
-def _around(cell: Cell) -> tuple[float, float]:
-    """The least and the most that a number may be, as its digits leave it open."""
-    number = printed(cell.text)
-    return number.low * cell.scale, number.high * cell.scale
-
-
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:
     """Keep throughputs of all-reduces as they are printed, where those of the bus are (n - 1) / n
     of them: twice the bytes over the time, as DeepSpeed's benchmark counts, and no algorithm's."""
@@ -616,7 +550,7 @@ def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record
         held = [record.cells.get(name) for name in ("ranks", "algbw", "busbw")]
         if record.cells["op"].text != "all_reduce" or None in held:
             continue
-        ranks, rate, bus = (_amount(cell) for cell in held if cell)
+        ranks, rate, bus = (amount(cell) for cell in held if cell)
         if abs(bus * ranks - rate * (ranks - 1)) <= CLOSE * rate:
             record.other.append((of, record.cells.pop("algbw").text))
 

@@ -1,4 +1,4 @@
-"""Products that oneDNN's benchdnn, CUTLASS and tutorials print in lines of their own.
+"""Products that oneDNN's benchdnn, CUTLASS, Proton and tutorials print in lines of their own.
 
 In: the lines of a document. Out: each product with its sizes, its time and its rate, where the work
 that the sizes make over the time is the printed rate. One whose numbers do not agree is not read.
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.ingest.kernels.settings_around import format_said
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -34,7 +35,7 @@ NEAR = 4
 
 def printed_products(lines: Sequence[Line]) -> Iterator[Product]:
     """Every product that one of these programs printed."""
-    for program in (of_cutlass, of_cutlass_profiler, of_tutorials, of_benchdnn):
+    for program in (of_cutlass, of_cutlass_profiler, of_tutorials, of_benchdnn, of_proton):
         yield from program(lines)
 
 
@@ -229,7 +230,60 @@ def _operands(left: str, right: str) -> dict[str, str]:
     return {"m": one[-2], "n": other[-1], "k": one[-1]} | ({"b": str(many)} if one[2:] else {})
 
 
-def _cell(line: Line, found: re.Match[str], group: int) -> Cell:
+_METRICS = deferred(r"(?:(?:avg_)?(?:[a-z]+[0-9]*/s|time/[mun]?s|[a-z_]+/[a-z%]+) ?)+")
+
+_METRIC = deferred(r"(?P<rate>[gt])flops?(?:8|16|32)?/s|(?:avg_)?time/(?P<time>[mun]?s)")
+
+_OF_A_TREE = deferred(
+    r"[│ ]*[├└]─ (?P<numbers>(?:[0-9.]+|nan) (?:(?:[0-9.]+|nan) )*)(?P<name>[A-Za-z]\w*)"
+    r" \[M=(?P<m>[0-9]+), N=(?P<n>[0-9]+), K=(?P<k>[0-9]+)\]\s*"
+)
+
+_IN_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+
+def of_proton(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each product whose sizes a branch of a tree of Proton says, below the metrics of all.
+
+    Times sum up all calls of a branch: one is read where it makes the printed rate, which is that
+    of any of them. Source: the viewer of triton-lang/triton's third_party/proton.
+    """
+    labels, told = list[str](), dict[str, Cell]()
+    for at, line in enumerate(lines):
+        if "/" in line.text and _METRICS.fullmatch(line.text.strip()):
+            labels, told = line.text.split(), _format_above(lines[max(0, at - FAR) : at])
+        found = _OF_A_TREE.fullmatch(line.text) if labels and "─ " in line.text else None
+        numbers = found["numbers"].split() if found else []
+        if found is None or len(numbers) != len(labels):
+            continue
+        cells = {"kernel": _cell(line, found, "name"), **{n: _cell(line, found, n) for n in "mnk"}}
+        for label, number in zip(labels, numbers, strict=True):
+            metric = _METRIC.fullmatch(label) if number != "nan" else None
+            if metric is not None:
+                place = line.column + found.start("numbers")
+                scales = {"time": _IN_SECONDS.get(metric["time"] or ""),
+                          "flops_rate": _GIGA.get((metric["rate"] or "").upper())}  # fmt: skip
+                cells |= {name: Cell(number, line.number, place, scale)
+                          for name, scale in scales.items() if scale}  # fmt: skip
+        if "time" in cells and ("flops_rate" not in cells or not agree(cells)):
+            del cells["time"]
+        if "flops_rate" in cells:
+            yield Record(line.number, told | cells, line.column, prefix=line.prefix), (line,)
+
+
+FAR = 20
+"""Lines above a tree that may say the format of its products."""
+
+
+def _format_above(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The last format that some lines say."""
+    for line in reversed(lines):
+        if named := format_said(line.text):
+            return {"dtype": Cell(named, line.number, line.column, value_origin="stated")}
+    return {}
+
+
+def _cell(line: Line, found: re.Match[str], group: int | str) -> Cell:
     return Cell(found[group], line.number, line.column + found.start(group))
 
 

@@ -117,6 +117,7 @@ _OF_OTHERS = re.compile(
 
 ROW = re.compile(
     r"\s*(?:\||<t|\([0-9]+(?:, ?[0-9]+)+\)  +[0-9]"
+    r"|[0-9.]+(?:, ?[\w.]+){6}"
     r"|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
 )
 """Beginning of a line of a table that stands above another."""
@@ -142,7 +143,7 @@ multiplies in one of both."""
 
 
 _OPTION = deferred(
-    r"(?<!\S)(?:--(?:d?type|data[-_]?type|precision|a_type)[ =]|-r (?=[a-z0-9]+_r\b))"
+    r"(?<!\S)(?:--(?:d?type|data[-_]?type|prec(?:ision)?|a_type)[ =]|-r (?=[a-z0-9]+_r\b))"
     r"(b?f(?:loat|p)?(?:16|32|64|8)|tf32|int8|half|float|double)(?:_r)?(?!\S)"
 )
 """The option of a command that says the format of its calls."""
@@ -375,15 +376,17 @@ def device_said(text: str) -> str | None:
 
 
 def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
-    """The one device that the text below the headings around a table names; of several none."""
+    """The one device that the text below the headings around a table names, or that in front of
+    all headings; of several none."""
     depth, said = 7, dict[str, Cell]()
     below: list[Line] = []
-    for line in reversed(lines):
-        if not HEADING.fullmatch(line.text):
+    begins = bool(lines) and lines[0].number < NEAR
+    for line in (*reversed(lines), *([None] if begins else [])):
+        if line is not None and not HEADING.fullmatch(line.text):
             below.append(line)
             continue
-        if depth_of(line) < depth:
-            depth = depth_of(line)
+        if line is None or depth_of(line) < depth:
+            depth = 0 if line is None else depth_of(line)
             for each in below[-NEAR:]:
                 named = device_said(each.text) if len(each.text) <= LONGEST else None
                 if several(each.text):
