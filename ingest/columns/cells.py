@@ -552,11 +552,22 @@ def _ended(label: str, text: str) -> str | None:
     """The outcome that a cell no field declares gives its row; None where it gives none."""
     if _OUT_OF_MEMORY.fullmatch(text):
         return text
+    if _RAN_OUT_THEN.fullmatch(text):
+        return "OOM"
     if _says_out_of_memory(label, text):
         return "OOM"
     found = text if _FAILED.fullmatch(text) else "OOM" if _RAN_OUT.search(text) else None
     return found if found and set(split(label)) & _ENDED else None
 
+
+_RAN_OUT_THEN = re.compile(
+    r"(?:CUDA )?(?:OOM|out of memory)(?:ed)? (?:after|at|in|during|on|within) (?:the )?"
+    r"(?:(?:first|second|[0-9][0-9,]*(?:st|nd|rd|th)?|about|ca\.|~) ?){0,3}"
+    r"(?:(?:batch(?:es)?|steps?|iterations?|epochs?|backward(?: pass)?|start(?:up)?|init"
+    r"|min(?:utes)?|hours?|optimizer step) ?(?:[0-9][0-9,]*)?)",
+    re.IGNORECASE,
+)
+"""A remark of when a run ran out of memory: `OOM after 41 batches`."""
 
 _RAN_OUT = re.compile(
     r"(?:out[ _-]of[ _-]memory|(?<![A-Za-z0-9])oom(?![A-Za-z0-9]))|OutOfMemoryError",

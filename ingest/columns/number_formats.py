@@ -8,6 +8,7 @@ beside it, counts only where the sentence speaks of runs or calls it their preci
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from assay.ingest.schema.terminals import deferred
@@ -84,7 +85,7 @@ _IN_FULL = deferred(
     re.IGNORECASE,
 )
 
-_OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
+OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
 
 LISTED = deferred(
     rf"(?:\band +|[,，、] *|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
@@ -97,6 +98,37 @@ EVERY = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECA
 
 WIDE = {"fp32", "float32", "float-32"}
 """Formats of what is accumulated and kept, beside the one of the products."""
+
+
+_ANY_MIXED = deferred(r"\bmixed[- ]precision\b|\bAMP\b", re.IGNORECASE)
+"""Runs in mixed precision, in whatever format."""
+
+_HALF = deferred(
+    r"(?<![A-Za-z0-9])(?:(fp16|float-?16|half[- ]precision)|(bf16|bfloat-?16))(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def mixed_format(texts: Iterable[str]) -> str:
+    """The one format that all lines of prose name which speak of mixed precision; empty where none
+    does, or two of them differ.
+
+    >>> mixed_format(["Mixed precision (`--fp16`) casts to FP16.", "| Mixed precision, bf16 |"])
+    'fp16'
+    >>> mixed_format(["AMP in FP16 on V100.", "AMP in BF16 on A100."])
+    ''
+    """
+    found = set[str]()
+    for text in texts:
+        if ("ixed" in text or "AMP" in text) and not text.lstrip().startswith("|"):
+            every = _HALF.finditer(text) if _ANY_MIXED.search(text) else ()
+            found |= {"fp16" if each[1] else "bf16" for each in every}
+    return found.pop() if len(found) == 1 else ""
+
+
+def names_mixed(label: str) -> bool:
+    """Whether a label is of runs in mixed precision, and says not in which format."""
+    return _ANY_MIXED.search(label) is not None and EVERY.search(label) is None
 
 
 class Used(NamedTuple):
@@ -128,13 +160,14 @@ def computed_in(text: str) -> Used | None:
         return _used(used[0]) if len(used) == 1 else None
     if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
         full = _IN_FULL.search(text)
-        if full and not _OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
+        if full and not OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
             return _used(full)
     return None
 
 
 _AN_ITEM = deferred(
-    rf"(?:^\W*|[,;+·/] ?|\band )`?({NUMBER_FORMAT})`?(?=\s*(?:[,;+·]|$|\band\b|사용|を?使用))",
+    rf"(?:^\W*|[,;+·/] ?|\band )`?({NUMBER_FORMAT})`?"
+    r"(?=\s*(?:[,;+·(（、，；]|$|\b(?:and|with|mixed|autocast|AMP)\b|사용|を?使用))",
     re.IGNORECASE,
 )
 

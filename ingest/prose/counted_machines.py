@@ -151,7 +151,8 @@ _OF_A_PART = deferred(
 """In front of a device: a part of a run is on it, and not the whole."""
 
 _RATED = deferred(
-    r"\b(?:numbers|values|figures|rates?|speeds?|throughputs?|performance|MFU|T?FLOPS?|tokens)\b"
+    r"(?<![0-9] )\b(?:numbers|values|figures|rates?|speeds?|throughputs?|performance|MFU|T?FLOPS?"
+    r"|tokens)\b"
     r"[^.;]{0,40}\b(?:for|of|on|per) (?:one|a single|single|each)\s*$",
     re.IGNORECASE,
 )

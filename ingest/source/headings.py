@@ -62,9 +62,13 @@ SHORT = 0.75
 
 _SET_UP = deferred(
     r"[#\s\d.*]*(?:(?:the|our|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
-    r"general|shared|default|hardware|software|system|measurement) (?:and )?)*"
+    r"general|shared|default|hardware|software|system|measurement|devices?|gpu|server|machine"
+    r"|node|cluster|platform) (?:and )?)*"
     r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details"
     r"|methodology|methods?|protocol|conditions|info(?:rmation)?|machines?|specs?|specifications?)\W*"
+    r"|[#\s\d.*]*(?:what (?:is|was|we) measured?|how (?:we|it (?:is|was)|this (?:is|was)"
+    r"|they (?:are|were)) (?:measured?|benchmark(?:ed)?|tested|timed?|ran|run)"
+    r"|about (?:the|these) (?:numbers|benchmarks|measurements|results))\W*"
     r"|[#\s\d.*]*(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
     r"(?:环境|配置|设置|参数|条件|環境|設定|パラメータ|설정|환경|조건)\W*"

@@ -238,7 +238,7 @@ class Binder:
         )
         if key not in self._tabled:
             self._tabled[key] = self._bound(line, own, opened, tabled=True, names=names)
-        return dict(self._tabled[key])
+        return _apart_from_layout(dict(self._tabled[key]), own)
 
     def _bound(
         self,
@@ -268,7 +268,11 @@ class Binder:
                 else mine
             )
             for name, cell in of_its_devices(mine, row if tabled else own).items():
-                if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
+                if (
+                    (other and name in OF_DEVICES)
+                    or _says_more(name, row.get(name), cell)
+                    or _of_another_count(name, cell, mine, row)
+                ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))
                 if any(map(partial(_says_apart, cell), facts)) or (sized and name in SIZES):
@@ -797,6 +801,35 @@ def _of_others(cell: Cell | None, titled: Set[str]) -> bool:
     states has no line, and no other devices in mind than the row's."""
     named = devices(cell.text) if cell is not None and cell.line else ()
     return bool(named) and not any(each.key in titled for each in named)
+
+
+_COUNTED_TOGETHER = {"gpus": "nodes", "nodes": "gpus"}
+
+
+def _of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
+    """Whether a line counts devices and their nodes, and a nearer one other nodes or devices."""
+    other = _COUNTED_TOGETHER.get(name, "")
+    theirs, held = said.get(other), row.get(other)
+    if theirs is None or held is None or theirs.line != cell.line or held.line == cell.line:
+        return False
+    return _differ(held, theirs)
+
+
+def _apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
+    """Values bound to a row, without devices that cannot be shared as the row prints: `8 GPUs` are
+    none for 2 x 4 x 2 ranks."""
+    gpus, ranks = found.get("gpus"), 1.0
+    for name in ("tp", "pp", "dp", "cp") if gpus is not None else ():
+        cell = own.get(name)
+        if cell is not None and cell.state == "value":
+            ranks *= _number(cell) or 1.0
+    many = _number(gpus) if gpus is not None and ranks > 1 else None
+    if gpus is None or not many or many % ranks == 0:
+        return found
+    return {
+        name: cell for name, cell in found.items()
+        if name not in ("gpus", "nodes") or cell.line != gpus.line
+    }  # fmt: skip
 
 
 def _apart_from_nodes(found: dict[str, Cell], own: Said) -> None:

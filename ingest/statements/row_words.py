@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
 from assay.ingest.columns.spoken_of import BATCHES
 from assay.ingest.schema.record import Cell, Line, Record
@@ -149,6 +150,27 @@ def _understood(line: Line) -> dict[str, Cell]:
     found = {name: cell for name, cell in phrases(line, least=1).items() if name in SETTINGS}
     if "gpu" in found and (device := only(found["gpu"].text)):
         found["gpu"] = found["gpu"]._replace(text=device.text)
-    if "dtype" not in found and (kind := _IN_FORMAT.match(line.text)):
+    if "dtype" not in found and (kind := _IN_FORMAT.match(line.text) or _in_brackets(line.text)):
         found["dtype"] = Cell(kind[1], line.number, line.column + kind.start(1))
     return found
+
+
+_FORMAT_BEHIND = deferred(rf"[^()\[\]]*\w[^()\[\]]*[(\[]({NUMBER_FORMAT})(?:[)\]]\s*)?")
+
+_OF_GRADIENTS = deferred(
+    r"\bgrad(?:ient)?s?\.? (?:accumulation|checkpointing)|\bactivation checkpointing", re.IGNORECASE
+)
+
+_OF_ONE_PART = deferred(
+    r"\b(?:\w*adam\w*|lamb|lion|muon|adafactor|sgd|attn|attention|kernels?|gemms?|kv|rope|scores?"
+    r"|experts?|dispatch|gather|scatter|comms?|collectives?)\b",
+    re.IGNORECASE,
+)
+
+
+def _in_brackets(text: str) -> re.Match[str] | None:
+    """The format in brackets behind what a row is called, where that is no part of a run: `Vanilla
+    training (fp32)`."""
+    found = _FORMAT_BEHIND.fullmatch(text)
+    before = _OF_GRADIENTS.sub(" ", text[: found.start(1)]) if found else ""
+    return None if OF_A_PART.search(before) or _OF_ONE_PART.search(before) else found

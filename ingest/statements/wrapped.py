@@ -138,6 +138,7 @@ _OF_MACHINES = deferred(
     r"|hardware|software|system|general|shared) (?:and )?)*(?:set-?up|environment|hardware"
     r"|settings|test ?bed|machines?|conditions)\W*"
     r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*"
+    r"|[#\s\d.*]*(?:(?:测试|实验|训练)(?:配置|设置)|(?:実験|計測|測定|学習)(?:の)?設定)\W*"
     r"|[#\s\d.*]*(?:실험|학습|훈련|측정|테스트|벤치마크|하드웨어)? ?(?:환경|조건)\W*"
     r"|[#\s\d.*]*(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)|environnement"
     r"|entorno|ambiente|matériel|стенд|окружение)(?: (?:de |d'|di |do )?\w+)?\W*",

@@ -55,7 +55,7 @@ from assay.ingest.columns.memory_labels import (
     with_memory_units,
     with_reserved,
 )
-from assay.ingest.columns.number_formats import EVERY
+from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.subject import (
@@ -207,6 +207,7 @@ def _document(
         signs_of_guesses(lines) if found else frozenset(),
         notes_below(lines) if found else {},
         spoken,
+        mixed_format(line.text for line in lines) if found else "",
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -304,6 +305,7 @@ class Known(NamedTuple):
     guessed: Set[str] = frozenset()  # signs of rows that were not measured
     noted: Mapping[str, Sequence[Note]] = {}  # footnotes by the signs of rows
     spoken: bool = False  # of training, and not more of serving
+    mixed: str = ""  # the format of its runs in mixed precision
 
 
 class _Table:
@@ -328,6 +330,7 @@ class _Table:
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._over = lines[grid.begin]  # the row that says `group`
         self._of_training = known.trained or self._trained
+        self._mixed = known.mixed
         head = lines[grid.begin]
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
         self.caption = [head._replace(text=opening)] if grid.caption else []
@@ -747,7 +750,13 @@ class _Table:
             record.cells["seq_len"] = told
         if "gpus" not in record.cells and (count := counted_before_name(group.label)):
             record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
-        if "dtype" not in record.cells and names_format(group.label):
+        dtype = record.cells.get("dtype")
+        if self._mixed and (dtype is None or dtype.state == "unknown") and names_mixed(group.label):
+            record.cells["dtype"] = Cell(
+                self._mixed, head.line, head.column, value_origin="stated",
+                law="the document says in which format it mixes precisions",
+            )  # fmt: skip
+        elif "dtype" not in record.cells and names_format(group.label):
             kind = format_named(group.label)
             cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
             record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
