@@ -75,7 +75,7 @@ FORMAT = Format(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)",
         "(us)", "MFU",
-        "mfu", "_ms", "step_time", "per_s", "samples/s", "performance", "Performance:",
+        "mfu", "_ms", "step_time", "per_s", "samples/s", "performance", "Performance:", "-perf",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",

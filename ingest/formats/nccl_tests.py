@@ -91,6 +91,9 @@ _WITHOUT_HASH = re.compile(
 _BEGINS = ("nThread", "Using devices")
 """First line of a run, behind the one that names its operation, if there is one."""
 
+_TITLE = re.compile(r"#{1,6} (?!.*(?:\b[Rr]ank +[0-9]|nThread|[Uu]sing devices|nGpus))")
+"""A comment that may be the heading of a section."""
+
 _ENDS = ("Out of bounds values", "Avg bus bandwidth")
 
 
@@ -135,6 +138,8 @@ def fold(region: Region) -> Folded:
         run = runs[-1]
         if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
             run = _comment(region, line, run, folded)
+            if _TITLE.match(line.text) and line.number not in folded.claimed:
+                words.append(line)
             if run.labels and not run.above:
                 run.above = tuple(words)
         elif run.labels and _ROW.match(line.text):
@@ -259,12 +264,31 @@ def _settle(run: _Run) -> None:
         line, _, _, device = run.devices[0]
         if len({name for _, _, _, name in run.devices}) == 1:
             told["gpu"] = Cell(device, line.number, line.column, value_origin="stated")
+    elif not run.devices:
+        told = _machine(run)
     if alone:
         told |= _listed(run) if run.devices and run.whole else _claimed(run)
     ranks = int(told["ranks"].text) if "ranks" in told else 0
     for record in run.records:
         operation = run.operation or _told_by_size(record, ranks)
         record.cells |= told | ({"op": operation} if operation else {})
+
+
+def _machine(run: _Run) -> dict[str, Cell]:
+    """The one device that the command of a run, or words above it, name; of several none."""
+    from assay.ingest.kernels.settings_around import device_said  # noqa: PLC0415, few logs have any
+    from assay.ingest.vocabulary.devices import only, several  # noqa: PLC0415
+
+    lines = [*run.above, *([run.at] if run.at else [])]
+    lines = [line for line in lines if len(line.text) <= LONGEST]
+    found = {
+        device.key + device.form: Cell(said, line.number, line.column, value_origin="stated")
+        for line in lines
+        if (said := device_said(line.text)) and (device := only(said))
+    }
+    if len(found) != 1 or any(several(line.text) for line in lines):
+        return {}
+    return {"gpu": next(iter(found.values()))}
 
 
 def _listed(run: _Run) -> dict[str, Cell]:

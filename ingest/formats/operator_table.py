@@ -99,6 +99,7 @@ def fold(region: Region) -> Folded:
     from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
         google_benchmarks,
         measurements,
+        operator_benchmarks,
         profiled,
         timed_functions,
     )
@@ -110,6 +111,7 @@ def fold(region: Region) -> Folded:
     lines = region.lines
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
     printed += (*google_benchmarks(lines), *printed_operators(lines))
+    printed += tuple(operator_benchmarks(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -240,6 +242,7 @@ FORMAT = Format(
     r"|common\.measurement object at |\"min_rounds\"\s*:"
     r"|^\s*benchmark\s+time\s+cpu\s+iterations\b"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
+    r"|^(?:forward|backward)(?: \w+)? execution time \([mu]s\) ?:"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*|\.\. (?:list-|csv-)?table:: )(?:.*[^a-z])?"
     rf"(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"

@@ -208,7 +208,8 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
     if not (numbers := [*_MEASURED.finditer(line.text)]):
         return
     aside = [m.span() for m in _ASIDE.finditer(line.text)]
-    numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)]
+    numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)
+               and not line.text[: m.start()].rstrip().endswith("launch")]  # fmt: skip
     if not numbers:
         return
     columns = fields(schema)
@@ -258,8 +259,13 @@ def _take_in(told: _Told, line: Line, schema: Schema) -> None:
 
 def _format(line: Line, schema: Schema) -> dict[str, Cell]:
     """The number format that a line of a call names."""
-    word = format_named(line.text) if "dtype" in fields(schema) else None
+    text = _OF_RESULT.sub(" ", line.text) if "layout=" in line.text else line.text
+    word = format_named(text) if "dtype" in fields(schema) else None
     return {"dtype": Cell(word, line.number, line.column)} if word else {}
+
+
+_OF_RESULT = deferred(r"\blayout=\w+, (?:BF16|FP32|FP16)\b")
+"""The format of what a product gives, as DeepGEMM prints it."""
 
 
 def _heads(told: _Told, call: Mapping[str, Cell]) -> dict[str, Cell]:

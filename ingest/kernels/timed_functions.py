@@ -1,5 +1,5 @@
-"""Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers and of
-Google's benchmark, and kernels in the summaries of nvprof.
+"""Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers, of its
+benchmark of operators and of Google's benchmark, and kernels in the summaries of nvprof.
 
 In: the lines of a document. Out: a record for each function, with the median of its rounds, or
 their mean where the table has no median. The header gives the unit of every time; behind each
@@ -94,6 +94,29 @@ def measurements(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Lin
             place = timed.column + found.start(1)
             record.cells["time"] = Cell(found[1], timed.number, place, _SCALES[found[2]])
             yield [record], used
+
+
+_NAMED = deferred(r"\s*# Name: (\S+)\s*")
+
+_PASSED = deferred(
+    r"\s*(Forward|Backward)(?: \w+)? Execution Time \((us|ms)\) ?: ?([0-9]+(?:\.[0-9]+)?)\s*"
+)
+
+
+def operator_benchmarks(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The record of each pass that PyTorch's benchmark of operators timed, and its lines."""
+    told, name = list[Line](), list[Cell]()
+    for line in lines:
+        found = _PASSED.fullmatch(line.text) if " Execution Time (" in line.text else None
+        if named := _NAMED.fullmatch(line.text) if "# Name: " in line.text else None:
+            told = [line]
+            name = [Cell(named[1], line.number, line.column + named.start(1))]
+        elif found and name and float(found[3]) and line.number - told[0].number <= MOST_LINES:
+            place = line.column + found.start(3)
+            time = Cell(found[3], line.number, place, _SCALES[found[2]])
+            way = Cell(found[1].casefold(), line.number, line.column + found.start(1))
+            cells = {"operator": name[0], "direction": way, "time": time}
+            yield [Record(line.number, cells, line.column, prefix=line.prefix)], [*told, line]
 
 
 _OF_GOOGLE = deferred(r"\s*Benchmark\s+Time\s+CPU\s+Iterations(?:\s+UserCounters\.\.\.)?\s*")
