@@ -16,7 +16,7 @@ from functools import cache
 
 from assay.ingest.columns.titles import device_named, format_named
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.kernels.settings_around import of_own_calls
+from assay.ingest.kernels.settings_around import format_said, of_own_calls
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
@@ -41,11 +41,14 @@ _SIZES = {
 }
 """Found where a call of a kind of table is named, by a size that no such call is without."""
 
+_FLOPS = r"[TGP](?:FLOPS|FLOPs|Flops|FLOP/s|FLOPs/s|FLOPS/s|flops|flop/s)"
+
 _MEASURED = deferred(
-    r"(?<![\w.,])([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?"
-    r"(ms|us|µs|usec|msec|ns|sec|[TGP](?:FLOPS|FLOPs|Flops|FLOP/s|FLOPs/s|FLOPS/s|flops|flop/s))"
-    r"(?![\w/])"
+    r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?"
+    rf"(ms|us|µs|usec|msec|ns|sec|{_FLOPS})(?![\w/])(?! ?[:=] ?[0-9])"
+    rf"|(?<![\w.])({_FLOPS}) ?[:=] {{0,4}}([0-9]+(?:\.[0-9]+)?)(?![\w.]|,[0-9])"
 )
+"""A number in front of its unit, or a rate behind it."""
 
 _RATES = {"G": 1e9, "T": 1e12, "P": 1e15}
 
@@ -55,19 +58,25 @@ _DIRECTION = deferred(
 
 _ASIDE = deferred(r"\([^()=]*\)")
 
-_BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*)\):")
+_BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*(?:\(\w+\)[\w.+-]*)?)\):")
 """The name of a kernel in brackets, in front of all that is said of it."""
 
 _NAME = deferred(r"[\s>*#-]*([A-Za-z][\w.+-]*(?: [\w.+\[\]-]+){0,2}?)\s*(?:\(|:|$)")
 
 _NO_NAME = {"time", "throughput", "performance", "perf", "latency", "average", "avg", "mean",
-            "median", "result", "elapsed", "duration", "tflops", "speed"}  # fmt: skip
+            "median", "result", "elapsed", "duration", "tflops", "speed", "execution",
+            "bandwidth", "memory", "runtime"}  # fmt: skip
 
 _WIDTH = deferred(r"\bdim(?:ension)? ?[=:]? ?([0-9]+)\b")
 """Heads times the size of each, which a benchmark of attention may hold constant."""
 
 _GROUPED = deferred(r"\b(?:num_)?groups? ?=|_per_group ?=|\bexperts? ?=")
 """Settings of calls that are many products, of sizes that a line does not say."""
+
+_DECODES = deferred(r"(?<![A-Za-z])decod(?:e|ing)(?![A-Za-z])", re.IGNORECASE)
+
+_TITLED = deferred(r"\s*(?:[$#>]|python3? |={2}|-{2}).*[A-Za-z]")
+"""Beginning of a command, or of a title."""
 
 SHORT = 160
 """Characters of a line that names the machine of what follows, and is no sentence about others."""
@@ -81,6 +90,7 @@ class _Told:
     call: dict[str, Cell] = field(default_factory=dict)  # of the last line of settings
     at: Line | None = None  # that line
     width: int = 0
+    decoding: bool = False  # tokens one by one, as a title or a command says
 
 
 def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
@@ -98,6 +108,8 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         said = said or _of_ck_tile(line, table.schema)
         grouped = bool(said) and _GROUPED.search(line.text) is not None
         measured = [*_segments(line, table.schema)]
+        if (told.decoding or _DECODES.search(line.text)) and "kv_heads" in fields(table.schema):
+            grouped = True  # of one query beside a context
         if said.keys() & sizes and not measured:
             told.call, told.at = ({} if grouped or not _plain(line) else said), line
             continue
@@ -221,10 +233,11 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
         own: dict[str, Cell] = {}
         inside = [m for m in numbers if begin <= m.start() < end]
         for number in inside:
-            name = "flops_rate" if number[2][1:].casefold().startswith("flop") else "time"
-            scale = _RATES[number[2][0]] if name == "flops_rate" else timed(number[2])
-            text = number[1].replace(",", "")
-            own[name] = Cell(text, line.number, line.column + number.start(), scale or 1.0)
+            unit, group = number[2] or number[3], 1 if number[2] else 4
+            name = "flops_rate" if unit[1:].casefold().startswith("flop") else "time"
+            scale = _RATES[unit[0]] if name == "flops_rate" else timed(unit)
+            text = number[group].replace(",", "")
+            own[name] = Cell(text, line.number, line.column + number.start(group), scale or 1.0)
         if own and len(own) == len(inside):
             if marks:
                 own["direction"] = Cell(marks[at][1], line.number, line.column + begin)
@@ -236,7 +249,7 @@ def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
     end = min(match.start() for match in before)
     text = line.text[:end].rstrip() if before else ""
     found = _NAME.match(text) or _BRACKETED.match(text)
-    if found is None or normalise(found[1]) in _NO_NAME:
+    if found is None or _NO_NAME & {normalise(word) for word in found[1].split()}:
         return {}
     return {"kernel": Cell(found[1], line.number, line.column + found.start(1))}
 
@@ -244,10 +257,12 @@ def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
 def _take_in(told: _Told, line: Line, schema: Schema) -> None:
     """Keep machine, format and width of the calls below that a line without a measurement says."""
     text = line.text
+    if _TITLED.match(text):
+        told.decoding = _DECODES.search(text) is not None
     if width := _WIDTH.search(text):
         told.width = int(width[1])
     own = of_own_calls(text) if len(text) > SHORT else text
-    for name, named in (("gpu", device_named), ("dtype", format_named)):
+    for name, named in (("gpu", device_named), ("dtype", format_said)):
         if name not in fields(schema):
             continue
         word = named(own)
