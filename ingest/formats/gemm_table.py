@@ -24,11 +24,12 @@ class GemmTable(pa.DataFrameModel):
     """One measured product; a row without `b` is a single product."""
 
     gpu: str = named(
-        ["gpu", "device", "machine", "gpu_name", "accelerator", "processor", "chip", "soc"],
+        ["gpu", "device", "machine", "gpu_name", "accelerator", "processor", "chip", "soc", "gfx",
+         "gpu_arch", "gfx_arch", "gcn_arch"],
         meaning="device, as printed",
-    )
+    )  # fmt: skip
     dtype: str = named(
-        ["dtype", "gemm_dtype", "precision", "data_type", "in_dtype", "input_dtype"]
+        ["dtype", "gemm_dtype", "precision", "data_type", "in_dtype", "input_dtype", "q_dtype_w"]
     )  # a product has the type of what it multiplies
     b: int = logged(
         ["b", "batch", "batch_count", "batch_size", "batches"],

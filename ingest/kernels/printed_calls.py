@@ -56,6 +56,15 @@ _DIRECTION = deferred(
     r"(?<![A-Za-z])(fwd ?\+ ?bwd|forward ?\+ ?backward|fwd|bwd|forward|backward)(?![A-Za-z])"
 )
 
+_PASS = deferred(
+    r"(?<![\w.-])(fwd(?: ?\+ ?|_?)bwd|forward(?: ?\+ ?|_)backward|fwd|bwd|forward|backward)"
+    r"(?![\w-]|['\"`]? ?=)",
+    re.IGNORECASE,
+)
+"""The pass that a line of settings names, and no switch: `mode = 'fwd'`, no `backward=False`."""
+
+_NOT = deferred(r"\b(?:no|not|without|skip\w*|excl\w*) ", re.IGNORECASE)
+
 _ASIDE = deferred(r"\([^()=]*\)")
 
 _BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*(?:\(\w+\)[\w.+-]*)?)\):")
@@ -111,6 +120,7 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         if (told.decoding or _DECODES.search(line.text)) and "kv_heads" in fields(table.schema):
             grouped = True  # of one query beside a context
         if said.keys() & sizes and not measured:
+            said |= _pass(line) if "direction" in fields(table.schema) else {}
             told.call, told.at = ({} if grouped or not _plain(line) else said), line
             continue
         if not measured:
@@ -199,6 +209,14 @@ def _of_ck_tile(line: Line, schema: Schema) -> dict[str, Cell]:
     word = "bwd" if " dbias:" in found[0] else "fwd"
     law = "ck_tile prints `dbias` of backward passes alone"
     return said | {"direction": mask._replace(text=word, value_origin="solved", law=law)}
+
+
+def _pass(line: Line) -> dict[str, Cell]:
+    """The one pass that a line of settings names of all calls below it."""
+    found = [*_PASS.finditer(line.text)]
+    if len(found) != 1 or _NOT.search(line.text):
+        return {}
+    return {"direction": Cell(found[0][1], line.number, line.column + found[0].start(1))}
 
 
 def _counts(text: str) -> bool:

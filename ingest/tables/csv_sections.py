@@ -50,7 +50,7 @@ def _may_begin(text: str) -> bool:
     return _NUMBERED.search(text) is None and _BEGIN.match(text) is not None
 
 
-_ASIDE = {"B": "A", "d_type": "a_type"}
+_ASIDE = {"B": "A", "d_type": "a_type", "q_dtype_w": "q_dtype_a"}
 """Labels that are of a matrix, or of the format of a result, beside another."""
 
 _PREFIX = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
@@ -233,11 +233,11 @@ def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Column
 
 def _operands(names: Sequence[str], labels: Sequence[str]) -> pl.Expr | None:
     """The format of both operands of a product, as `bf16:row` or `bf16_r`; `AxB` of two formats."""
-    for one, other in (("A", "B"), ("a_type", "b_type")):
+    for one, other in (("A", "B"), ("a_type", "b_type"), ("q_dtype_a", "q_dtype_w")):
         if one in labels and other in labels:
             left, right = (
                 pl.col(names[labels.index(each)]).str.extract(
-                    r"^([a-z]+[0-9][a-z0-9_]*?)(?:_r)?(?::|$)"
+                    r"^(?:torch\.|dtypes\.)?([a-z]+[0-9][a-z0-9_]*?)(?:_r)?(?::|$)"
                 )
                 for each in (one, other)
             )
