@@ -46,7 +46,7 @@ _USED = deferred(
 
 _MIXED = deferred(
     r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
-    rf"(?:with |in |using |is )?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
+    rf"(?:with |in |using |is |means |= ?)?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
     rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|activations|compute) ?(?:/|,|and|with) ?"
     r"(?:fp|float)-?32 (?:reduc|grad|master|optim|param|weight)\w*"

@@ -36,7 +36,7 @@ from assay.ingest.statements.command_lines import (
     composed_name,
     resolved,
 )
-from assay.ingest.statements.lists import MANY, everywhere, in_title, listed, twice_over
+from assay.ingest.statements.lists import MANY, by_commas, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import HEADING, LONGEST, PLACED, Block, Nest, blocks_in, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
@@ -61,6 +61,7 @@ from assay.ingest.statements.wrapped import (
     Beside,
     Items,
     carried_on,
+    lists_another,
     named_beside,
     names_another,
     said_beside,
@@ -94,6 +95,7 @@ _PARTS = (
     r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
     r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+    r"GPU models and conf",
     # parts of a sentence: a number and its noun, a short name and its number
     r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
     r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
@@ -218,7 +220,7 @@ _SAME = deferred(
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
 
-_HTML_CAPTION = deferred(r"\s*<caption\b", re.IGNORECASE)
+_HTML_CAPTION = deferred(r"\s*(?:<table\b[^<>]*>\s*)?<caption\b(?!.*<t[rdh]\b)", re.IGNORECASE)
 """A line inside a table that is no row of it."""
 
 _MARKUP = deferred(
@@ -648,7 +650,7 @@ def _in_its_place(
     if statement is None:
         return None
     until = table_end(lines, at) or own_table(lines, at, taken)
-    if "gpu" in statement.values and names_another(lines, at):
+    if "gpu" in statement.values and (names_another(lines, at) or lists_another(lines, at)):
         unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
                    if n in OF_DEVICES}  # fmt: skip
         statement = replace(statement, values={**statement.values, **unknown})
@@ -848,6 +850,7 @@ def _understood(
         line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))
     if OF_ONE.search(line.text):
         return None
+    line = line._replace(text=by_commas(line.text))
     if held := nested(line):
         return Statement(line.number, section, held)
     if len(line.text) > _MAX_WORDS:

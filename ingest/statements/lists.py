@@ -17,8 +17,9 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
-from assay.ingest.vocabulary.devices import names_card, signed
+from assay.ingest.vocabulary.devices import SIGN, names_card, signed
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _BRACKETED = deferred(r"\([^()]*\)")
 
@@ -116,6 +117,29 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     return {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
 
 
+def by_commas(text: str) -> str:
+    """A list of settings between slashes with commas in their places."""
+    of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
+    if of_settings:
+        return text.replace(" / ", " ; ")
+    return text.replace(" ", ",") if "=" in text and _ASSIGNED.fullmatch(text) else text
+
+
+_ASSIGNED = re.compile(
+    rf"(?=(?:[^=]*=){{2}})(?=.* {NUMBER_FORMAT}(?: |$))"
+    rf"(?:(?:[a-z]\w*=[\w.]+|{NUMBER_FORMAT})(?: (?=\S)|\s*$)){{3,12}}"
+)
+"""Settings and a number format among them, with blanks between: `tp=2 pp=4 bf16 seq=2048`."""
+
+
+_NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
+"""A number of several: `TP 1 / 2 / 4 / 8`."""
+
+
+OF_A_LIST = 3
+"""Slashes with a blank on both sides in a line that is a list."""
+
+
 def twice_over(line: Line) -> dict[str, Cell]:
     """Fields that a line gives several values: `trn1 is TP=8, PP=4, the A100 TP=4, PP=2`."""
     values: dict[str, set[str]] = {}
@@ -204,10 +228,19 @@ def in_title(line: Line) -> dict[str, Cell]:
             continue
         at = line.column + plain.place(each.start(1))
         found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))
+    if of_each := _OF_EACH_NODE.search(text):
+        at = line.column + plain.place(of_each.start(1))
+        found.setdefault("gpus_per_node", Cell(of_each[1], line.number, at))
     if "nodes" not in found and (one := _ONE_NODE.search(line.text)):
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
 
+
+_OF_EACH_NODE = deferred(
+    rf"(?<![\w.,])[0-9]+ nodes,? each (?:of|with|having) (?:[x×] ?)?([0-9]{{1,2}})[ x×]+"
+    rf"(?:NVIDIA |AMD )?(?:{SIGN}|GPUs|GCDs|NPUs)"
+)
+"""Devices of each of the nodes of a title: `4 nodes, each with 8 MI300X`."""
 
 _ONE_NODE = deferred(
     r"(?<!\bof )\b(?:one|1|a single|single)[ -](?:(?:full|whole|entire|complete) )?node\b"

@@ -22,6 +22,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
+from assay.ingest.statements.lists import by_commas
 from assay.ingest.statements.sentences import (
     OTHERS,
     computed_again,
@@ -32,6 +33,7 @@ from assay.ingest.statements.sentences import (
 from assay.ingest.statements.values import OF_MACHINES, cell_of, of_whom, said
 from assay.ingest.vocabulary.devices import (
     SIGN,
+    device_at,
     devices,
     names_card,
     only,
@@ -70,9 +72,16 @@ _NAMED = deferred(
 
 _BY_NAME = deferred(
     r"\W*(?:device|gpu|accelerator)(?:[_ ](?:name|type))?[\"']?\s*[:=]\s*[\"']?"
-    rf"({SIGN}[\w -]*?)[\"',]*\s*",
+    rf"({SIGN}[\w -]*?)[\"',]*\s*"
+    rf"|\W*GPU models and configuration\s*:\s*(?:GPU 0: )?({SIGN})\s*(?:\(UUID: [^()]*\))?\s*",
     re.IGNORECASE,
 )
+"""A device by its label, or as PyTorch's `collect_env` lists the first of a machine."""
+
+_ENABLED = deferred(
+    r"[\"']?\b(bf16|fp16|fp8|bfloat16)[\"']?\s*:\s*\{[^{}]*[\"']?\benabled[\"']?\s*:\s*[Tt]rue\b"
+)
+"""A number format that an object switches on: `"bf16": {"enabled": true}`."""
 
 _HOSTS = deferred(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
 
@@ -264,7 +273,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
-    plain = in_english(_by_commas(line.text))
+    plain = in_english(by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
     for begin, text in sentences:
         told = _enough(text, 1 if _KEYED.match(text) else least, logged=bool(line.prefix))
@@ -286,20 +295,6 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         del said["gpus"]  # of one of several runs
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
-
-
-def _by_commas(text: str) -> str:
-    """A list of settings between slashes with commas in their places."""
-    of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
-    return text.replace(" / ", " ; ") if of_settings else text
-
-
-_NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
-"""A number of several: `TP 1 / 2 / 4 / 8`."""
-
-
-OF_A_LIST = 3
-"""Slashes with a blank on both sides in a line that is a list."""
 
 
 def _of_something_else(text: str) -> bool:
@@ -512,7 +507,7 @@ def _precision(text: str) -> Iterator[Part]:
 
 
 _FORMS = {
-    PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters",
+    PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters", _ENABLED: "dtype",
 }  # fmt: skip
 """Forms of lines that say one field each."""
 
@@ -528,7 +523,7 @@ def _plain(name: str, word: str) -> str:
 
 _IN_A_FORM = deferred(
     r"activation|total parameters|GPU/host|GPUs|devices|accelerators|processes|MEMBER|parameters"
-    r"|precision|model|模型|device mesh|(?:Args|Config|Arguments|Namespace)\(",
+    r"|precision|model|模型|device mesh|enabled|(?:Args|Config|Arguments|Namespace)\(",
     re.IGNORECASE,
 )
 """In every line of the forms below, but for those that name a device."""
@@ -556,7 +551,10 @@ def _by_form(line: Line) -> dict[str, Cell]:
             word = next(group for group in whole.groups() if group)
             put(name, _plain(name, word), whole.start() + whole[0].index(word))
     if called := _BY_NAME.fullmatch(plain):
-        put("gpu", text[called.start(1) : called.end(1)], called.start(1))
+        group = called.lastindex or 1
+        listed = device_at(text, called.start(2)) if group > 1 else None
+        name = listed.text if listed else text[called.start(1) : called.end(1)]
+        put("gpu", name, listed.at if listed else called.start(1))
     if device := only(text):
         said_so = _CAPACITY.search(plain) or _SYSTEM.search(plain) or _ALL_ARE.search(plain)
         if said_so:

@@ -362,6 +362,25 @@ _PROSE = deferred(r"(?!\s*(?:[|>#*+-]|[0-9]+[.)] ))\s*\S.{8,}")
 _STOP = deferred(r"[.!?;:](?:\s|$)")
 
 
+_LISTED = re.compile(r"\s*GPU [0-9]{1,2}: ")
+
+MOST_OF_A_MACHINE = 16
+"""Devices of a machine that are looked at in a list of them."""
+
+
+def lists_another(lines: Sequence[Line], at: int) -> bool:
+    """Whether a list of the devices of a machine that begins in a line goes on with another."""
+    if "GPU 0: " not in lines[at].text:
+        return False
+    own = {each.key for each in devices(lines[at].text)}
+    for line in lines[at + 1 : at + MOST_OF_A_MACHINE]:
+        if not _LISTED.match(line.text):
+            break
+        if {each.key for each in devices(line.text)} - own:
+            return True
+    return False
+
+
 def names_another(lines: Sequence[Line], at: int) -> bool:
     """Whether the sentence that a line is in names another device in the line above or below it.
 

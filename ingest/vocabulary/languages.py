@@ -58,7 +58,7 @@ _HAS_EUROPEAN = re.compile(
 """In every text whose words are read as German, French, Spanish, Portuguese, Italian
 or Russian."""
 
-_HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_")
+_HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_|&(?:times|#215|#xd7);")
 
 
 @lru_cache(maxsize=65_536)  # a line is asked by all who look for what it says
