@@ -345,7 +345,13 @@ class _Table:
         labelled = with_scopes(
             labelled,
             schema,
-            lambda: [*place.texts(), grid.caption, *(line.text for line in told_below)],
+            lambda: [
+                *place.texts(),
+                place.heading,
+                grid.caption,
+                *(line.text for line in told_below),
+                *([] if long else self._explained_below()),
+            ],
         )
         labelled = with_batch_scopes(
             with_letters(labelled),

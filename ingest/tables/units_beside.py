@@ -25,11 +25,15 @@ from assay.ingest.vocabulary.words import SAID_WHOSE, split
 Above = Callable[[], Sequence[str]]
 """The texts above a table: they are put together where a label asks for what they say."""
 
-A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
+A_DEVICE = r"(?:GPU|GCD|device|card|accelerator|chip|NPU|TPU|HPU|XPU|DCU|rank|tile|worker)(?! core)"
+
+_A_PART = r"(?:node|host|server|machine|core|TPU core|socket|process|instance|replica|pod|tray)"
+"""What is more than a device, or less: whose rates are nobody knows then."""
 
 
 _RATES_ARE = (
-    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|tps|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
+    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|tps|(?:samples?|images?|img)/s(?:ec)?"
+    r"|throughputs?|rates|speeds?|numbers"
     r"|values|figures|results)\b"
     r"(?:(?!\b(?:is|are|was|were|T?FLOPS?(?:/s)?|MFU|memory|time|latency)\b)[^.;:|]){0,40}?"
     r"\b(?:is|are|was|were)\s+"
@@ -47,9 +51,23 @@ _RATES_IN = (
 )
 """The beginning of a sentence that says of all rates what they are per second, and of what."""
 
+_OPENING = (
+    r"^[\W_]*(?:(?:all|the|our|training|mean|average|note:?) )*"
+    r"(?:(?:numbers|values|figures|results|throughputs?|rates|speeds?|performance)\W{0,3})?"
+    r"per[ -]"
+)
+
+_OF_NO_RATE = (
+    r"(?!.{0,16}\b(?:batch\w*|bs|mem\w*|VRAM|HBM|peak|max|cost|price|power|TDP|util\w*|T?FLOP\w*|MFU"
+    r"|time|latency|bandwidth|micro\w*|mini\w*|[a-z]+_[a-z_]+)\b)(?!s?[ =:]*[0-9])"
+)
+"""The beginning of a text that says of all numbers below it whose they are, `Per-GPU numbers:`, and
+what it may not go on with."""
+
 _EACH_OF_ONE = re.compile(
     rf"{_RATES_ARE}[`\"']*(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
-    rf"(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{A_DEVICE}\b"
+    rf"(?:per|for (?:one|each|a single)|of (?:one|each|a single))[\s-]+{A_DEVICE}\b"
+    rf"|{_OPENING}{A_DEVICE}\b{_OF_NO_RATE}"
     rf"|\btokens (?:is|are|were) counted (?:per|for each|on each|of one|on one) {A_DEVICE}\b"
     rf"|{_RATES_IN}{A_DEVICE}\b(?=\W*(?:$|[.,;:(]))"
     r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)(?:单卡|每卡)",
@@ -68,8 +86,11 @@ _OF_THE_WHOLE = re.compile(
 
 _OF_EACH_NODE = re.compile(
     rf"{_RATES_ARE}(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
-    r"(?:per|of each|for each)[ -](?:node|host|server|machine)\b"
-    rf"|{_RATES_IN}(?:node|host|server|machine)\b",
+    rf"(?:per|of each|for each|for (?:one|a single))[ -]{_A_PART}\b"
+    rf"|{_RATES_IN}{_A_PART}\b|{_OPENING}{_A_PART}\b{_OF_NO_RATE}"
+    r"|\b(?:numbers|values|figures|rates|throughputs?|speeds?)\b[^.;|]{0,24}"
+    r"\baveraged? (?:over|across)"
+    rf" (?:all |the |[0-9]+ )*{A_DEVICE}s\b",
     re.IGNORECASE,
 )
 """A sentence that says of all rates of a table that they are of a node: whose nobody knows then."""
@@ -102,7 +123,7 @@ def _job_or_one(text: str) -> tuple[bool, bool]:
     return _OF_THE_JOB.search(text) is not None, _EACH_OF_ONE.search(text) is not None
 
 
-_RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}
+_RATES_OF_ALL = {"tokens_per_s", "samples_per_s", "item_rate"}
 
 
 def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
