@@ -3,8 +3,9 @@
 In: a document with a header `# size count type redop …` and rows below it. Out: one record per
 message size, or two where it is measured in place as well. Operation, devices and ranks come from
 the lines of the same run above, ranks that are not all listed from its command, where the two
-bandwidths of its rows do not contradict; where none names the operation, a reduction is told by its
-size: count × width, or that times the ranks.
+bandwidths of its rows do not contradict; where none of them names the operation, the words right
+above the table do, or a reduction is told by its size: count × width, or that times the ranks. A
+row with fewer values than labels has them below the ends of their own.
 """
 
 from __future__ import annotations
@@ -74,18 +75,20 @@ FIELDS = {
 _OF_A_TIME = {"time", "algbw", "busbw", "wrong"}
 """Fields that are printed again for the collective in place."""
 
-_ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
+_ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+(?:[a-z][a-z0-9]+|[0-9]+(?:\.[0-9]+)?)\s+\S")
 
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")
 
 _NAMED = re.compile(r"#+\s*(?:\./|build/)*([a-z_]+)_perf(?:_mpi)?(?:\s+-.*)?")
 """A comment that is the name of the program, with its options or without."""
 
-_DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
+_DECORATION = re.compile(r"#\s+(?:out-of-place|in-place|\(B\))")
+
+_IN_PLACE_FIRST = re.compile(r"#\s+in-place\s+out-of-place")
 
 _WITHOUT_HASH = re.compile(
     r"\s*(?:Collective test starting|nThread [0-9]|Using devices|Rank +[0-9]+ +(?:Group|Pid)"
-    r"|out-of-place|size +count +type|\(B\) +\(elements\))"
+    r"|out-of-place|in-place|size +count +(?:type|time)|\(B\) +\(elements\))"
 )
 
 _BEGINS = ("nThread", "Using devices")
@@ -107,8 +110,11 @@ class _Run:
     devices: list[tuple[Line, str, str, str]] = field(default_factory=list)
     """Line, rank, host, device."""
     labels: list[str] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)  # columns in which they end
+    reversed: bool = False  # whether the collective in place is printed first
     least: int = 0  # ranks of each process: its threads and their devices
     above: tuple[Line, ...] = ()  # words above its table
+    since: int = 0  # last row of the table before
     records: list[Record] = field(default_factory=list)
 
     @property
@@ -133,7 +139,7 @@ def fold(region: Region) -> Folded:
     folded = Folded()
     runs = [_Run()]
     words = deque[Line](maxlen=NEAR)
-    command = ""
+    command, last = "", 0
     for line in region.lines:
         run = runs[-1]
         if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
@@ -141,9 +147,10 @@ def fold(region: Region) -> Folded:
             if _TITLE.match(line.text) and line.number not in folded.claimed:
                 words.append(line)
             if run.labels and not run.above:
-                run.above = tuple(words)
+                run.above, run.since = tuple(words), last
         elif run.labels and _ROW.match(line.text):
             _row(region, line, run, folded)
+            last = line.number
         else:
             command = f"{command[:-1]} {line.text}" if command.endswith("\\") else line.text
             command = command[:LONGEST]
@@ -182,6 +189,7 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     if rule is None:
         if _DECORATION.match(text):
             folded.claimed.add(line.number)
+            run.reversed |= _IN_PLACE_FIRST.match(text) is not None
         elif not run.labels and run.operation is None and (named := _NAMED.fullmatch(text)):
             run.operation = _operation(named[1], line, line.column + named.start(1))
         return run
@@ -190,7 +198,12 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     if isinstance(tree, Diagnostic):
         return run  # a comment that only begins like one of ours
     folded.claimed.add(line.number)
-    words = [str(part.children[0]) for part in tree.children if isinstance(part, Tree)]
+    tokens = [
+        part.children[0]
+        for part in tree.children
+        if isinstance(part, Tree) and isinstance(part.children[0], Token)
+    ]
+    words = [str(token) for token in tokens]
     if rule == "started_line":
         found = _operation(words[0].removesuffix("_perf"), line, line.column)
         begun = run.labels or run.devices
@@ -198,7 +211,9 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     if rule == "device_line":
         run.devices.append((line, words[0], words[1], words[2]))
     else:
+        shift = line.column + len(line.text.rstrip()) - len(text)
         run.labels = words
+        run.ends = [shift + (token.end_pos or 0) for token in tokens]
     return run
 
 
@@ -213,22 +228,46 @@ def _row(region: Region, line: Line, run: _Run, folded: Folded) -> None:
         for part in tree.children
         if isinstance(part, Tree) and isinstance(part.children[0], Token)
     ]
+    told = list(zip(run.labels, values, strict=False))
     if len(values) != len(run.labels):
+        told = _below_labels(run, line, values)
+    if not told:
         message = f"{len(values)} values, the header has {len(run.labels)} columns"
         folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
         return
-    records = _halves(line, list(zip(run.labels, values, strict=True)))
+    records = _halves(line, told, run)
     run.records += records
     folded.records += records
     folded.claimed.add(line.number)
 
 
-def _halves(line: Line, values: Sequence[tuple[str, Token]]) -> list[Record]:
+def _below_labels(run: _Run, line: Line, values: Sequence[Token]) -> list[tuple[str, Token]]:
+    """The values of a row that has nothing in some columns, each with the label that ends where it
+    does, give or take a column, and labels without one with nothing; nothing where one of them ends
+    elsewhere."""
+    nothing = Token("VALUE", "")
+    below = {
+        at: value
+        for value in values
+        for at, end in enumerate(run.ends)
+        if abs(line.column + (value.end_pos or 0) - end) <= 1
+    }
+    if len(below) != len(values):
+        return []
+    return [(label, below.get(at, nothing)) for at, label in enumerate(run.labels)]
+
+
+def _halves(line: Line, values: Sequence[tuple[str, Token]], run: _Run) -> list[Record]:
     """The call of a row whose result goes elsewhere, and the one in place where it is printed."""
     shared = Record(line.number, {}, line.column, prefix=line.prefix)
-    halves: list[dict[str, Cell]] = [{}]
+    halves, timed = list[dict[str, Cell]]([{}]), False
     for label, token in values:
         name, scale = FIELDS.get(label, ("", 1.0))
+        if name == "time" and timed:
+            halves.append({})
+        timed |= name == "time"
+        if not str(token):
+            continue
         if not name:
             shared.other.append((label, str(token)))
             continue
@@ -236,17 +275,17 @@ def _halves(line: Line, values: Sequence[tuple[str, Token]]) -> list[Record]:
         if name not in _OF_A_TIME:
             shared.cells.setdefault(name, cell)
             continue
-        if name == "time" and name in halves[-1]:
-            halves.append({})
         if name != "wrong" or token.isdigit():
             halves[-1].setdefault(name, cell)
     records = []
     for at, own in enumerate(halves[:2]):
+        if "time" not in own:
+            continue
         column = own["time"].column if at else line.column
         record = Record(line.number, {**shared.cells, **own}, column, prefix=line.prefix)
         record.other = list(shared.other)
         if len(halves) > 1:
-            record.cells["in_place"] = Cell(str(bool(at)), line.number, column)
+            record.cells["in_place"] = Cell(str(bool(at) != run.reversed), line.number, column)
         records.append(record)
     return records
 
@@ -258,6 +297,7 @@ def _settle(run: _Run) -> None:
     """
     if not run.records:
         return
+    said = run.operation or _said_above(run)
     alone = len({rank for _, rank, _, _ in run.devices}) == len(run.devices)
     told: dict[str, Cell] = {}
     if run.devices and alone:
@@ -267,10 +307,10 @@ def _settle(run: _Run) -> None:
     elif not run.devices:
         told = _machine(run)
     if alone:
-        told |= _listed(run) if run.devices and run.whole else _claimed(run)
+        told |= _listed(run) if run.devices and run.whole else _claimed(run, said)
     ranks = int(told["ranks"].text) if "ranks" in told else 0
     for record in run.records:
-        operation = run.operation or _told_by_size(record, ranks)
+        operation = said or _told_by_size(record, ranks)
         record.cells |= told | ({"op": operation} if operation else {})
 
 
@@ -291,6 +331,71 @@ def _machine(run: _Run) -> dict[str, Cell]:
     return {"gpu": next(iter(found.values()))}
 
 
+MOST_WORDS = 4
+"""Lines of words right above a table, one of which may name its operation."""
+
+_REDUCE = ("all_reduce", "reduce_scatter", "reduce")
+
+_SHARED_OUT = ("reduce_scatter", "all_gather", "all_to_all", "alltoall")
+"""Operations whose count is what goes to one rank, or comes from it."""
+
+
+def _said_above(run: _Run) -> Cell | None:
+    """The one operation that words right above a table name, or else the heading over it; none
+    that its column of reductions or its sizes rule out."""
+    from assay.ingest.kernels.kernel_headings import OPERATION, canonical  # noqa: PLC0415
+
+    lines = [line for line in run.above if re.search("[A-Za-z]", line.text)]
+    near = [line for line in lines if line.number > run.since and not _TITLE.match(line.text)]
+    headings = [line for line in lines if _TITLE.match(line.text) and OPERATION.search(line.text)]
+    for line in [*reversed(near[-MOST_WORDS:]), *headings[-1:]]:
+        found = list(OPERATION.finditer(line.text))
+        if len({canonical(each) for each in found}) > 1:
+            return None
+        if found:
+            said = _operation(canonical(found[0]), line, line.column + found[0].start())
+            return said if _may_do(run, said.text) else None
+    return None
+
+
+def _may_do(run: _Run, operation: str) -> bool:
+    """Whether the rows of a run may be of an operation: by whether anything is reduced, and by
+    what their sizes are of their counts."""
+    for record in run.records:
+        reduced = (
+            record.cells["redop"].text not in ("", "none") if "redop" in record.cells else None
+        )
+        if reduced is not None and reduced != (operation in _REDUCE):
+            return False
+        share = _share(record)
+        if share is not None and (share >= 2) != (operation in _SHARED_OUT):
+            return False
+    return True
+
+
+def _share(record: Record) -> float | None:
+    """How often the elements of a row go into its size."""
+    cells = record.cells
+    width = WIDTH.get(cells["dtype"].text) if "dtype" in cells else None
+    size, count = cells["bytes"].text, cells["elements"].text
+    if not width or not (_SIZE.fullmatch(size) and _SIZE.fullmatch(count)) or not int(count):
+        return None
+    return int(size) / (int(count) * width)
+
+
+def _shared_out(run: _Run, operation: Cell | None) -> dict[str, Cell]:
+    """The ranks among which the sizes of all rows are shared out, if their operation does so."""
+    if operation is None or operation.text not in _SHARED_OUT:
+        return {}
+    shares = {_share(record) for record in run.records}
+    ranks = shares.pop() if len(shares) == 1 else None
+    if ranks is None or ranks < 2 or ranks % 1:
+        return {}
+    first, law = run.records[0], "size = count × width × ranks"
+    many = Cell(str(int(ranks)), first.line, first.column, value_origin="solved", law=law)
+    return {"ranks": many}
+
+
 def _listed(run: _Run) -> dict[str, Cell]:
     """Ranks, and those of each node, of a run that lists every one."""
     line, _, _, _ = run.devices[0]
@@ -302,7 +407,7 @@ def _listed(run: _Run) -> dict[str, Cell]:
             for name, many in said.items()}  # fmt: skip
 
 
-def _claimed(run: _Run) -> dict[str, Cell]:
+def _claimed(run: _Run, said: Cell | None) -> dict[str, Cell]:
     """Ranks of a run that lists some of them or none: what its command starts, the last that it
     lists, or what words above it say, where the bandwidths of its rows are those of so many; else
     what these alone tell."""
@@ -313,16 +418,20 @@ def _claimed(run: _Run) -> dict[str, Cell]:
         told_by_ratio,
     )  # fmt: skip
 
-    pairs = _bandwidths(run)
+    pairs, shared = _bandwidths(run), _shared_out(run, said)
     for told, known in _claims(run):
         ranks = int(told["ranks"].text)
-        operation = run.operation or _told_by_size(run.records[0], ranks)
+        if shared and shared["ranks"].text != told["ranks"].text:
+            continue
+        operation = said or _told_by_size(run.records[0], ranks)
         proved = agrees(operation.text, ranks, pairs) if operation else None
         if proved or (known and proved is None):
             return told
         if known:
             return {}  # it was another run's
-    only = told_by_ratio(run.operation.text, pairs) if run.operation else None
+    if shared:
+        return shared
+    only = told_by_ratio(said.text, pairs) if said else None
     if not only or not _may_be(run, only):
         return {}
     first = run.records[0]
@@ -394,6 +503,6 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?:#\s+|^\s*)size\s+count\s+type\s+(?:redop|root|time)",
+    opens=r"(?:#\s+|^\s*)size\s+count\s+(?:type\s+(?:redop|root|time)|time\s+algbw)",
     binds=False,
 )
