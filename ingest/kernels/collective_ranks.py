@@ -8,7 +8,7 @@ factor of the ranks alone, so that a table tells them, or tells that what was sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.record import Cell, Record
@@ -112,14 +112,11 @@ def amount(cell: Cell) -> float:
     return float(cell.text) * cell.scale
 
 
-_OF_ALL = {"all_reduce", "reduce", "broadcast"}
-"""Operations whose message is as large on every rank as altogether."""
-
-
-def sizes_apart(records: Sequence[Record]) -> None:
-    """Keep sizes of one rank as they are printed, where those of the whole message are others."""
+def sizes_apart(records: Sequence[Record], operations: Set[str]) -> None:
+    """Keep sizes as they are printed, in calls of operations of which a program prints what goes
+    from each rank."""
     for record in records:
-        if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
+        if record.cells["op"].text in operations and (size := record.cells.pop("bytes", None)):
             record.other.append(("bytes of each rank", size.text))
 
 

@@ -459,10 +459,17 @@ def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
         yield "op", canonical(known)
 
 
-def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> bool:
-    """Whether sizes of a table are what each rank sends, as oneCCL, IMB and OSU count."""
+def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> Set[str]:
+    """The operations of which sizes of a table are what each rank sends: gathering and exchanging,
+    as oneCCL, IMB and OSU count, and scattering what is reduced, as oneCCL alone does.
+
+    Source: user guide of the Intel MPI benchmarks; osu_reduce_scatter of the OSU micro-benchmarks,
+    which divides its size by the number of processes.
+    """
     near = lines[max(0, grid.begin - _ABOVE) : grid.begin]
-    return any(_BENCHMARKED.fullmatch(line.text) for line in near)
+    titles = [line.text for line in near if _BENCHMARKED.fullmatch(line.text)]
+    apart = {"all_gather", "all_to_all", "gather", "scatter"} if titles else set[str]()
+    return apart | ({"reduce_scatter"} if any("ing:" in title for title in titles) else set())
 
 
 _BENCHMARK = deferred(r"##\s+([^#\s].*?)\s*")

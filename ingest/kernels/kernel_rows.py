@@ -137,7 +137,7 @@ def kernel_rows(
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
         if "op" in fields(table.schema):
-            sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
+            sizes_apart(records, sizes_of_one_rank(lines, grid))
             ranks_proved(records)
             unproven_apart(records)
             _twice_apart(grid, columns, records)

@@ -20,6 +20,8 @@ from assay.ingest.schema.terminals import deferred
 
 _TITLE = deferred(
     r"#\s*OSU MPI(?:_(?P<side>Put|Get))?(?:-\w+)? (?P<osu>[A-Z][A-Za-z /-]+?) Test\b.*"
+    r"|[-=*#$> ]*(?:\S*/)?osu_(?P<tool>latency|bw|bibw|mbw_mr|multi_lat)\b(?: -\w \S+| [DH])*"
+    r"(?: \([^()]*\))?[-=*: ]*"
     r"|#\s*Benchmarking:? (?P<imb>PingPong|PingPing|[A-Z][a-z]+)\s*"
     r"|Collective: +(?P<ucc>[A-Za-z_]+)\s*"
     r"|(?P<perftest>RDMA_Write|RDMA_Read|Send) (?P<rest>[A-Za-z ]*)Test\s*",
@@ -35,6 +37,8 @@ says bandwidths of a bus, and not of how many ranks.
 _ONE_WAY = {"latency", "bandwidth", "non-blocking latency", "bw", "pingpong"}
 """Tests whose numbers are of one message in one direction."""
 
+_OF_TOOLS = {"latency": "latency", "bw": "bandwidth"}
+
 _HEADER = deferred(
     r"(?:# ?Size|#bytes)\s{2,}\S.*|#bytes #(?:iterations|repetitions)\s.*"
     r"|Count\s+Size\s+Time, us\s.*",
@@ -44,7 +48,12 @@ _HEADER = deferred(
 _APART = deferred(r"\s{2,}|(?<=\]) +|(?<=\S) +(?=#)")
 """Between two labels: blanks, of which one is enough behind a unit and in front of a sign."""
 
-_ROW = deferred(r"\s*[0-9]+\s+[0-9]+(?:\.[0-9]*)?(?:\s+[\w.]+)*\s*")
+_ROW = deferred(
+    r"\s*[0-9]+\s+[0-9]+(?:\.[0-9]*)?(?:\s+[\w.]+)*(?P<rest>\s+(?:←|<[-=]+|//|#) .*|\s*)"
+)
+"""Numbers below the labels, and what somebody wrote behind them."""
+
+_WORD = deferred(r"\S+")
 
 _TIMES = {
     "latency (us)": 1e-6, "avg latency(us)": 1e-6, "t_typical[usec]": 1e-6, "t[usec]": 1e-6,
@@ -161,8 +170,8 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
                     for name, many in launched(text).items()}  # fmt: skip
         elif title is not None and (named := _TYPE.fullmatch(text)):
             said["dtype"] = Cell(named[1], line.number, line.column, value_origin="stated")
-        if table is not None and _ROW.fullmatch(text):
-            table.rows.append((line, [*re.finditer(r"\S+", line.text)]))
+        if table is not None and (row := _ROW.fullmatch(line.text)):
+            table.rows.append((line, [*_WORD.finditer(line.text, 0, row.start("rest"))]))
         elif table is not None and (not text or text.startswith(_BETWEEN)):
             if text.split() == _OF_UCC.split():
                 table.labels = ["Count", "Size", *(f"{one} {two}" for one, two in _TWICE)]
@@ -249,6 +258,8 @@ def _operation(title: re.Match[str]) -> str:
     said = title.groupdict()
     if said["ucc"]:
         return _OF_ALL.get(said["ucc"].casefold()) or _FROM_EACH.get(said["ucc"].casefold(), "")
+    if said["tool"]:
+        return _OF_TOOLS.get(said["tool"].casefold(), "")
     what = (said["osu"] or said["imb"] or said["rest"]).strip().casefold()
     if what not in _ONE_WAY:
         return ""
