@@ -249,6 +249,8 @@ FORMAT = Format(
     r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
     r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
+    r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex) [^:=|]*"
+    r"(?:norm|softmax|glu|rope|gelu|silu|entropy)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
     r"|^\s*\|[^:=]*\btriad\b[^:=|]*\|"
     r"|\b(?:bw|bandwidth|throughput) ?[:=] *[0-9.]+ ?[gt]b/s\b[^|]*[:=] ?[0-9.]+ ?(?:[mu]s|µs)\b"

@@ -27,6 +27,7 @@ from assay.ingest.kernels.kernel_labels import (
 )
 from assay.ingest.kernels.kernel_rates import (
     BARE_NUMBER,
+    LIBRARY,
     RATIO,
     STATISTICS,
     beside_libraries,
@@ -145,7 +146,7 @@ def columns_of(
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
-    every |= {"kernel"} if _by_passes(grid, columns) or _of_passes(columns) else set()
+    every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
@@ -167,13 +168,28 @@ def _by_passes(grid: Grid, columns: Sequence[Column]) -> bool:
     return bool(texts) and all(map(_PASS.match, texts))
 
 
-def _of_passes(columns: Sequence[Column]) -> bool:
-    """Whether all times and rates are of kernels that their labels name, some with their pass:
-    nothing but calls has both."""
-    asides = [each.aside for each in columns if each.spec is not None and says_how_fast(each.spec)]
-    named = bool(asides) and all("kernel" in aside for aside in asides)
-    return named and any("direction" in aside for aside in asides)
+def _of_kernels_alone(columns: Sequence[Column]) -> bool:
+    """Whether all times and rates are of kernels that their labels name, some with their pass, or
+    libraries among them with bandwidths and times of millionths of a second: so are calls alone."""
+    measured = [each for each in columns if each.spec is not None and says_how_fast(each.spec)]
+    named = {each.aside.get("kernel", "") for each in measured}
+    if not measured or "" in named or any(map(_NETWORKS.search, named)):
+        return False
+    if any("direction" in each.aside for each in measured):
+        return True
+    short = all(each.spec and (each.spec.name == "bandwidth" or each.scale <= MICRO)
+                for each in measured)  # fmt: skip
+    return short and len(named) > 1 and any(map(LIBRARY.search, named))
 
+
+_NETWORKS = re.compile(
+    r"ccl|(?<![a-z])(?:mpi|gloo|uc[cx]|ring|tree|nvls|vllm|sglang|t(?:ensor)?rt-?llm)",
+    re.IGNORECASE,
+)
+"""Libraries of collectives, whose calls are of several ranks, and of whole models."""
+
+MICRO = 1e-6
+"""Seconds: no run says its times in so small a unit."""
 
 _PASS = re.compile(r"(?:fwd?|bwd?|forward|backward|both)\b", re.IGNORECASE)
 
@@ -519,12 +535,13 @@ _WORD = re.compile(r"(?![0-9]+ ?[kKMG]?i?B?$)(?!.*[0-9] ?[x×*] ?[0-9]).*[A-Za-z
 def matrix(
     grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
 ) -> list[Column]:
-    """The columns of a table of sizes by numbers of ranks, of the one quantity named above."""
+    """The columns of a table of sizes, or of operations, by numbers of ranks, of the one quantity
+    named above."""
     labels = [plain(label) for label in grid.header()]
     sized = measured_as(labels[0], schema) if len(labels) > 1 else None
     if bare is None or bare.spec is None or sized is None or sized.spec is None:
         return []
-    if sized.spec.name != "bytes" or "op" not in above:
+    if sized.spec.name != "op" and (sized.spec.name != "bytes" or "op" not in above):
         return []
     found = [_OF_RANKS.match(label) for label in labels[1:]]
     by_nodes = {each["nodes"]: each["ranks"] for each in found

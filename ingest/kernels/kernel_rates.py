@@ -362,6 +362,9 @@ def _side(label: str, schema: Schema) -> dict[str, str]:
     device = only(rest) if "gpu" in fields(schema) else None
     if device is not None and device.end - device.start == len(rest):
         return aside | {"gpu": rest}
+    if device is not None and not device.start and (name := rest[device.end :].strip(BREAKS)):
+        known = LIBRARY.fullmatch(name) is not None and "kernel" in fields(schema)
+        return aside | {"gpu": rest[: device.end], "kernel": name} if known else {}
     if not rest or _NO_NAME.search(rest) or RATIO.search(label) or STATISTICS.search(label):
         return {}
     words = set(split(rest.partition("(")[0]))
@@ -397,7 +400,7 @@ def beside_libraries(
         words = set(split(label.partition("(")[0]))
         ladder = _OF_A_LADDER.fullmatch(label) is not None
         of_sdpa = "kv_seq" in fields(schema) and _OF_SDPA.fullmatch(label) is not None
-        named_so = at > first or (known and (of_sdpa or _LIBRARY.match(label)))  # `vLLM fused_moe`
+        named_so = at > first or (known and (of_sdpa or LIBRARY.match(label)))  # `vLLM fused_moe`
         whole_call = ladder or of_sdpa or not words & NO_KERNEL
         free = named_so and columns[at] == Column() and whole_call
         if not free or RATIO.search(label) or STATISTICS.search(label):
@@ -484,7 +487,7 @@ _IN_FRONT_OF_UNIT = re.compile(
     re.I,
 )
 
-_LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
+LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
 
 NO_KERNEL = _NO_NETWORK | {
     "launch", "overhead", "compile", "compilation", "jit", "autotune", "tuning", "warmup", "warm",
@@ -513,7 +516,7 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         return made
     for at, label in enumerate(map(plain, grid.header())):
         found = _IN_FRONT_OF_UNIT.fullmatch(label)
-        apart = _LIBRARY.sub(" ", found[1]) if found else ""
+        apart = LIBRARY.sub(" ", found[1]) if found else ""
         rated = found is not None and _OF_A_RATE.search(found[2]) is not None
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated else set())
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
@@ -525,7 +528,7 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         if told is not None and told.spec is not None and told.scale:
             sides.setdefault(found[1], {})[at] = told
     named = [c for c in columns if "kernel" in c.aside]
-    named += [c for name, own in sides.items() if _LIBRARY.search(name) for c in own.values()]
+    named += [c for name, own in sides.items() if LIBRARY.search(name) for c in own.values()]
     known = {column.spec.name for column in named if column.spec}
     rates = [at for own in sides.values() for at, c in own.items()
              if c.spec and c.spec.name == "flops_rate" and columns[at].spec is None]  # fmt: skip

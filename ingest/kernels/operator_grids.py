@@ -313,9 +313,38 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _of_pytest(_of_nvbench(_of_timers(grid)))
+    grid = _of_pytest(_of_nvbench(_of_timers(_of_ncu(grid))))
     grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
     return _settings_apart(grid, schema)
+
+
+_NCU = ("Kernel Name", "Metric Name", "Metric Unit", "Metric Value")
+
+_DURATIONS = {"Duration", "gpu__time_duration.sum", "gpu__time_duration.avg"}
+
+_IN_NCU = {"nsecond": "ns", "usecond": "us", "msecond": "ms", "second": "s"}
+
+
+def _of_ncu(grid: Grid) -> Grid:
+    """The kernels of Nsight Compute's long table, which has a metric in each row, with their time;
+    its `Device` is a number."""
+    labels = [plain(label) for label in grid.header()]
+    if not {*_NCU} <= {*labels} or len(grid.heads) != 1:
+        return grid
+    name, metric, of_unit, value = map(labels.index, _NCU)
+    head = grid.heads[0]
+
+    def row_of(row: GridRow, time: str, operator: str) -> GridRow:
+        cells = row.cells[name]._replace(text=operator), row.cells[value]._replace(text=time)
+        return replace(row, cells=cells)
+
+    rows = []
+    for row in grid.rows:
+        if len(row.cells) == grid.width and plain(row.cells[metric].text) in _DURATIONS:
+            measure = plain(row.cells[of_unit].text)
+            time = f"{plain(row.cells[value].text)} {_IN_NCU.get(measure, measure)}"
+            rows.append(row_of(row, time, row.cells[name].text))
+    return replace(grid, heads=(row_of(head, "time", "operator"),), rows=tuple(rows))
 
 
 _COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
