@@ -211,10 +211,11 @@ _PASS = re.compile(r"(.*?)[ _]?(forward ?\+? ?backward|forward|backward|fwd|bwd)
 _OF_OTHERS = deferred(
     r"checkpoint|\b(?:load|sav|download|upload|copied|wrote|read from|disk|dataset|shard|all[_ -]?"
     r"(?:reduce|gather|to[_ -]?all)|reduce[_ -]?scatter|broadcast|send|recv|rdma"
-    r"|tokens?/s|step|iter|epoch)",
+    r"|tokens?/s|step|iter|epoch|read|writ|(?:pre)?fetch|offload|[hd]2[hd]|pcie|nvlink|xgmi|p2p|data|i/?o\b"
+    r"|nic\b|network|infiniband|ping|link\b|host|swap|spill|cache(?!d)|queue|ssd|nvme|mount)",
     re.IGNORECASE,
 )
-"""Found in lines about files and networks, collectives and whole steps."""
+"""Found in lines about files, links and networks, collectives and whole steps."""
 
 
 def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
