@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.ingest.columns.card_counts import CARDS, cards_of
 from assay.ingest.columns.titles import format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.card_counts import CARDS, cards_of
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
     SIGN,

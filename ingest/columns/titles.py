@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from assay.ingest.columns.card_counts import counted_cards
 from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.card_counts import counted_cards
 from assay.ingest.vocabulary.devices import SIGN, devices, names_card, only, several, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT

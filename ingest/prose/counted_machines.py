@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from assay.ingest.columns.card_counts import ONE_NODE, cards_of, hosts_of_cards
 from assay.ingest.columns.titles import LARGEST_NODE
 from assay.ingest.prose.claims import COUNT, COUNTS, NUMBER, Part, of_several, stands_alone
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.card_counts import ONE_NODE, cards_of, hosts_of_cards
 from assay.ingest.vocabulary.devices import (
     SIGN,
     Device,

@@ -28,7 +28,7 @@ Above = Callable[[], Sequence[str]]
 A_DEVICE = r"(?:GPU|GCD|device|card|accelerator|chip|NPU|TPU|HPU|XPU|DCU|rank|tile|worker)(?! core)"
 
 _A_PART = r"(?:node|host|server|machine|core|TPU core|socket|process|instance|replica|pod|tray)"
-"""What is more than a device, or less: whose rates are nobody knows then."""
+"""Words of more than a device, or of less: whose rates are nobody knows then."""
 
 
 _RATES_ARE = (

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 
-from assay.ingest.schema.terminals import deferred
-
-CARDS = deferred(
+CARDS = re.compile(
     r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
     r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+)\s*[卡张块]"
 )
 
-_IN_BRACKETS = deferred(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
+_IN_BRACKETS = re.compile(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
 
 ONE_NODE = 8
 """Cards that one node holds, usually."""
@@ -52,7 +50,7 @@ def counted_cards(text: str) -> dict[str, str]:
     return cards_of(found[0], text) if len(found) == 1 and found[0][0].endswith("卡") else {}
 
 
-_BOUNDED = deferred(
+_BOUNDED = re.compile(
     "[每各至到]|最[多少大小高低]|以[上下内]|不同|超过|[0-9] ?[-–~～/、,，和或及与] ?[0-9]+ ?卡"
 )
 """Words by which a number of cards is that of a part, or one of several."""
