@@ -323,7 +323,8 @@ def replica_batches(records: Sequence[Record], columns: Sequence[Column]) -> set
 
 def _batches_of_jobs(records: Sequence[Record]) -> None:
     """Take the batches of rows that do not say whose for those of the job, where in each of them
-    it is that of a device, times the steps and the replicas that the row prints."""
+    it is that of a device, times the steps and the replicas that the row prints, or where they grow
+    as the devices do."""
     held = [record for record in records if "batch_size" in record.cells]
     if not held or any("global_batch" in record.cells for record in held):
         return
@@ -332,11 +333,23 @@ def _batches_of_jobs(records: Sequence[Record]) -> None:
          and name in ("batch_size", "micro_batch", "accumulation", "gpus", "tp", "pp", "cp")}
         for record in held
     ]  # fmt: skip
-    if not all(each.get("batch_size") == _of_replicas(each) for each in told):
-        return
     law = "the micro-batch times accumulation and replicas is the batch of the job"
+    if not all(each.get("batch_size") == _of_replicas(each) for each in told):
+        if not _grow_alike(told):
+            return
+        law = "a batch that grows as the devices do is that of all of them"
     for record in held:
         record.cells["global_batch"] = record.cells.pop("batch_size")._replace(law=law)
+
+
+def _grow_alike(told: Sequence[Mapping[str, float]]) -> bool:
+    """Whether batches of three numbers of devices or more are as many times as large as these."""
+    if any("micro_batch" in each or not each.get("gpus") for each in told):
+        return False
+    if any("batch_size" not in each for each in told):
+        return False
+    shares = {each["batch_size"] / each["gpus"] for each in told}
+    return len({each["gpus"] for each in told}) >= POINTS and len(shares) == 1
 
 
 def _of_replicas(known: Mapping[str, float]) -> float | None:

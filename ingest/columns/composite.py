@@ -120,6 +120,15 @@ _NARROW = deferred(
 _PLAIN_FORMAT = deferred(r"\b(?:none|baseline)\b.*\b(bf16|bfloat16|fp16|float16)\b", re.IGNORECASE)
 
 
+_MESHED = deferred(
+    r"\b(?:(?:dcn|ici)_[a-z]+|fsdp(?:_transpose)?|data|dp)(?:_parallelism)? ?= ?[0-9]"
+)
+"""An axis of a mesh of devices that shares the batch or the weights."""
+
+_AXES = {"tensor": "tp", "expert": "ep", "context": "cp", "pipeline": "pp"}
+"""Other axes of such a mesh, by the degree that each is: `fsdp=64, tensor=4`."""
+
+
 def settings(text: str) -> dict[str, str]:
     """Values of a cell that lists settings, by field; settings that are nobody's are left out.
 
@@ -129,9 +138,12 @@ def settings(text: str) -> dict[str, str]:
     ({'micro_batch': '4', 'accumulation': '32'}, {})
     >>> settings("ParallelArgs(use_remat=True, dp=1, op=4, pp=2)")
     {'recompute': 'full', 'dp': '1', 'tp': '4', 'pp': '2'}
+    >>> settings("fsdp=64, tensor=4, dcn_data=2"), settings("tensor=4, width=2")
+    ({'tp': '4'}, {})
     """
     record = _RECORD.fullmatch(text.strip())
     text = record[1] if record else text
+    meshed = _MESHED.search(text) is not None
     bare = re.sub(r"\([^()]*\)", " ", text)
     if re.search(r"\w", _SETTING.sub(" ", bare)):
         return {}
@@ -139,6 +151,7 @@ def settings(text: str) -> dict[str, str]:
     for key, quoted, word in _SETTING.findall(bare):
         value, label = quoted or word, normalise(key)
         name = "tp" if record and key == "op" else configured_by(key)
+        name = _AXES.get(label, name) if meshed else name
         if stage := _STAGE.fullmatch(value) if name == "sharding" else None:
             said["zero_stage"] = stage[1]
         elif label in _SWITCHED and value.casefold() == "true":

@@ -239,7 +239,8 @@ def of_runs(
             w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
         }
         own = bool(named & {"train", "training"})  # beside how fast what was trained is used
-        return own or bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
+        elsewhere = ELSEWHERE - ({"mesh"} if said & _OF_A_STEP else set())  # one of devices
+        return own or bool(held & (ALONE | RATES) - {"step_time"}) or not words & elsewhere
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}

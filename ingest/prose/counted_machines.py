@@ -420,7 +420,7 @@ def one_device(text: str) -> Iterator[Part]:
 
 def _is_mine(text: str, device: Device) -> bool:
     """Whether a text speaks of a device as the one that its author has: `on my 3090`."""
-    mine = "y " in text and _MINE.search(text, 0, device.at)
+    mine = ("y " in text or "I " in text) and _MINE.search(text, 0, device.at)
     return bool(mine) and not _OF_A_BOX.match(text, device.end)
 
 
@@ -440,6 +440,8 @@ _COLAB = re.compile(r"\bColab\b")
 _MINE = re.compile(
     r"\b[Mm]y (?:(?:own|old|new|single|lone|good old|home|desktop|gaming|GeForce|NVIDIA) )*"
     r"(?:RTX |GTX |GeForce )*$"
+    r"|\bI (?:have |just |only |also )?(?:rented|bought|own|have|had|got|borrowed) (?:an?|one) "
+    r"(?:(?:used|new|single|cheap|spot|cloud|second-?hand|NVIDIA|GeForce|RTX|GTX) )*$"
 )
 """In front of a device: the one that its author has."""
 

@@ -168,7 +168,7 @@ _OF_TOKENS_EACH = deferred(
 
 _ACCUMULATED = deferred(
     r"(?<![\w.,-])([0-9]+)[ -](?:steps? of (?:gradient |grad\.? |batch )?accumulation"
-    r"|(?:gradient |grad\.? )?accumulation steps?)\b"
+    r"|(?:gradient |grad\.? )?accumulation(?: step)?s?)\b"
     r"|\baccumulat(?:ed?|es|ing|ion)(?: of)?(?: (?:the )?gradients)? (?:over|for|across) ([0-9]+) "
     r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b",
     re.IGNORECASE,
