@@ -416,8 +416,9 @@ _LAST = Column("", None, rank=99)
 
 @lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _column(label: str, shown: str, schema: Schema) -> Column:
-    if len(label) > LONGEST:
-        return Column(shown, None)
+    if len(label) > LONGEST or _TIMES_DEVICES.fullmatch(label):
+        many = len(label) <= LONGEST
+        return Column(shown, None, degrees=("micro_batch", "gpus") if many else ())
     label = label if configured_by(label) else english(NAMES.get(label, label))
     label = _without_remark(_alone(label))
     if _MICRO_BATCHES.fullmatch(label):
@@ -566,6 +567,16 @@ def _alone(label: str) -> str:
 _OF_ONE_NOUN = re.compile(
     r"(batch(?:[ -]?sizes?)?|bs)\s*[(\[]([^()\[\]/,×]+)[/,×]([^()\[\]/,×]+)[)\]]", re.IGNORECASE
 )
+
+_TIMES_DEVICES = re.compile(
+    r"(?:(?:mini-?)?batch(?:[ -]?sizes?)?|bs|bsz)?\s*[(\[]?\s*"
+    r"(?:(?:[a-z]+|batch(?: ?size)?|bs) ?(?:/|per) ?|per[ -])(?:[GN]PU|device|card)\s*[x×*]\s*"
+    r"(?:#|num(?:ber of)? |n)?(?:[GN]PU|device|card)s?\s*[)\]]?"
+    r"|(?:(?:mini-?)?batch(?:[ -]?sizes?)?|bs|bsz)\s*[x×*]\s*"
+    r"(?:#|num(?:ber of)? |n)?(?:[GN]PU|device|card)s?",
+    re.IGNORECASE,
+)
+"""A batch of each device and how many of them there are: `samples/GPU x GPUs`."""
 
 _SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+", r"\s*[/,+]\s*")
 """Signs between the names of a label of several, the clearest first."""

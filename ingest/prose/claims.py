@@ -238,7 +238,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "global_batch", "batch",
         rf"{{N}} {_THINGS} (?:per|in each|in every|in a|a) (?:mini-?)?batch,? (?:{_OF_ALL})",
     ),
-    ("global_batch", _A_THING, rf"{{N}} {_THINGS} {_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"),
+    (
+        "global_batch", _A_THING,
+        rf"{{N}} {_THINGS} (?:(?:is|are|was|were|gets?) (?:processed|consumed|seen|used|trained on"
+        rf"|taken|fed|handled|read|worked on) )?{_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"
+        r"(?! and (?:per|on|each) )",
+    ),
     ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} {_TAKES} {{N}} {_THINGS}"),
     (
         "global_batch", "batch",
@@ -641,6 +646,8 @@ CLAIMED = (
     r"|[0-9](?:M| million)? ?-?tokens?[ -](?:per|a|an|each|in|every|seq|inp|con|win|sam|chu|blo)"
     r"|(?:sequences?|samples|inputs|contexts?) (?:of|at|with|to|are|is)(?: length)? [0-9]"
     r"|(?:accumul\w*|summed|every)\b[^.;|0-9]*[0-9]"
+    r"|(?:sequence|sample|image)s? (?:(?:is|are|was|were) [a-z]+ )?(?:per|an?|in each|each|every) "
+    r"(?:[a-z]+ )?(?:step|update|iteration)\b"
     r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes) [0-9]"
     r"|parallel\w*[^.;|0-9]*[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
     r"|pipeline (?:has|with|of|is|depth)[^.;|]*[0-9]|chunks (?:per|on|for|a) "
