@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from assay.ingest.columns.batch_scopes import with_batch_scopes, with_letters
 from assay.ingest.columns.cells import (
     bare_number,
     outcome_and_date,
@@ -48,14 +47,16 @@ from assay.ingest.columns.composite import (
 from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
 from assay.ingest.columns.format_columns import format_columns, switch_format
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.columns.memory_labels import (
+from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
+from assay.ingest.columns.open_labels import (
     estimates_beside,
     with_bare_sizes,
+    with_batch_scopes,
+    with_letters,
     with_measured_memory,
     with_memory_units,
     with_reserved,
 )
-from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.subject import (
