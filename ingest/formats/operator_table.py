@@ -128,9 +128,10 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "rms_norm", "softmax", "Softmax", "cross entropy", "Cross entropy",
            "Cross Entropy", "cross-entropy", "Cross-entropy", "Cross-Entropy", "CrossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
-           "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
-           "Convolutions", "selective scan", "Selective scan", "Selective Scan",
-           "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
+           "Lion", "SGD", "Muon", "Adafactor", "Optimizer", "optimizer",
+           "GroupNorm", "BatchNorm", "Convolution", "convolution", "Convolutions",
+           "selective scan", "Selective scan", "Selective Scan", "SpMM", "SpMV", "SDDMM",
+           "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
 _NAMING = ("Backend", "Implementation", "Impl", "Candidate", "Variant", "Version", "Test",

@@ -100,9 +100,10 @@ def of_an_optimizer(lines: Sequence[Line], grid: Grid) -> Grid:
 
 
 _WAYS = re.compile(
-    r"((?:py)?torch|for-?loop|foreach|fused|single[- ]tensor|multi[- ]tensor|apex(?: \w+)?"
-    r"|capturable|naive|eager|compiled?|default|bnb(?: 8-?bit)?|ours|triton|deepspeed(?: \w+)?|cpu)"
-    r"(?: ?[(\[]([mu]s|s|[KMG]i?B)[)\]])?",
+    r"((?:py)?torch(?:\.compile)?|for-?loop|foreach|fused|single[- ]tensor|multi[- ]tensor"
+    r"|apex(?: \w+)?|capturable|naive|eager|compiled?|default|bnb(?: 8-?bit)?|ours|triton"
+    r"|deepspeed(?: \w+)?|cpu|cuda|custom|baseline|reference|standard|native|optimi[sz]ed)"
+    r"(?:[ _]time)?(?:(?: ?[(\[]|[ _])([mu]s|µs|s|[KMG]i?B)[)\]]?)?",
     re.IGNORECASE,
 )
 """Ways to compute the step of an optimizer, side by side: `for-loop (ms) | foreach (ms)`."""
@@ -111,23 +112,49 @@ _OF_PYTORCH = {"forloop", "foreach", "fused", "singletensor", "multitensor"}
 
 _OF_A_STEP = re.compile(r"\boptimi[sz]er(?:\.| )step\b|\badam\w* step\b", re.IGNORECASE)
 
+_AN_OPTIMIZER = re.compile(
+    r"[\s#*]*(?:[0-9.]+[.)]? )?((?:fused[ _-]?)?(?:adam\w*|lamb|lion|sgd|adafactor|muon|shampoo"
+    r"|rmsprop|adagrad|sophia)(?:[ -]?8-?bit)?)"
+    r"(?:[ -](?:optimi[sz]er|steps?|updates?|kernels?|times?|latency|performance|benchmarks?"
+    r"|results))*(?: ?[(\[][^()]*[)\]])?[\s*:]*",
+    re.IGNORECASE,
+)
+"""A heading that is the name of an optimizer, and no more than that its step was timed."""
+
+_TRAINS = re.compile(r"train|fine-?tun|epoch|end[- ]to[- ]end|e2e|throughput|loss", re.IGNORECASE)
+
 
 def _implementations_apart(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid of steps of an optimizer with a row for each way to compute them, which stand side
-    by side, where a line above says that it is of those; any other as it is."""
+    by side, where a heading names the optimizer or a line above says that it is of its steps; any
+    other as it is."""
     labels = [plain(label) for label in grid.header()]
     found = [_WAYS.fullmatch(label) for label in labels]
     ways = {at: each for at, each in enumerate(found) if each and each[2]}
     units = {each[2] for each in ways.values()}
-    known = _OF_PYTORCH & {normalise(each[1]) for each in ways.values()}
-    near = lines[max(0, grid.begin - _STEPS_ABOVE) : grid.begin] if len(known) > 1 else ()
-    if len(units) != 1 or not any(_OF_A_STEP.search(line.text) for line in near):
+    if len(units) != 1 or not (named := _optimizer_above(lines, grid, ways)):
         return grid
     what = "memory" if (unit_of := units.pop()).endswith("B") else "time"
     rest = [f"axis: {label}" for at, label in enumerate(labels) if at not in ways]
     said = {at: [each[1]] for at, each in ways.items()}
     made = _melted(grid, said, [*rest, "kernel"], f"{what} ({unit_of})")
-    return with_column(made, "operator", "optimizer step")
+    return with_column(made, "operator", named)
+
+
+def _optimizer_above(lines: Sequence[Line], grid: Grid, ways: Mapping[int, re.Match[str]]) -> str:
+    """Whose steps several ways compute, as the headings around say it, none of training between."""
+    known = _OF_PYTORCH & {normalise(each[1]) for each in ways.values()}
+    near = lines[max(0, grid.begin - _STEPS_ABOVE) : grid.begin] if len(known) > 1 else ()
+    if any(_OF_A_STEP.search(line.text) for line in near):
+        return "optimizer step"
+    if len(ways) < len(("one", "other")) or any(map(_TRAINS.search, grid.header())):
+        return ""
+    for heading in headings_around(lines, grid):
+        if named := _AN_OPTIMIZER.fullmatch(heading):
+            return named[1]
+        if _TRAINS.search(heading):
+            break
+    return ""
 
 
 _STEPS_ABOVE = 30

@@ -17,6 +17,7 @@ from assay.ingest.grids.aligned import FIGURE
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.vocabulary.devices import devices, only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -376,8 +377,8 @@ def device_said(text: str) -> str | None:
 
 
 def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
-    """The one device that the text below the headings around a table names, or that in front of
-    all headings; of several none."""
+    """The one device that the text below the headings around a table names, or a section on the
+    set-up before it, or the text in front of all headings; of several none."""
     depth, said = 7, dict[str, Cell]()
     below: list[Line] = []
     begins = bool(lines) and lines[0].number < NEAR
@@ -385,8 +386,12 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
         if line is not None and not HEADING.fullmatch(line.text):
             below.append(line)
             continue
-        if line is None or depth_of(line) < depth:
-            depth = 0 if line is None else depth_of(line)
+        at = 0 if line is None else depth_of(line)
+        of_all = line is not None and (
+            of_set_up(line.text) or part_of_set_up(line.text.strip("# *"))
+        )
+        if at < depth or (of_all and at == depth):
+            depth = at
             for each in below[-NEAR:]:
                 named = device_said(each.text) if len(each.text) <= LONGEST else None
                 if several(each.text):
