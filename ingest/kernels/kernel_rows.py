@@ -61,12 +61,17 @@ from assay.ingest.kernels.operator_grids import (
     of_anything,
     of_nvbench,
     of_training,
-    tuples_apart,
     with_column,
     with_operators,
 )
 from assay.ingest.kernels.product_prints import agree
-from assay.ingest.kernels.row_names import said_by_columns, said_by_row, sizes_in_names, sums_up
+from assay.ingest.kernels.row_names import (
+    said_by_columns,
+    said_by_row,
+    sizes_in_names,
+    sums_up,
+    tuples_apart,
+)
 from assay.ingest.kernels.settings_around import (
     FAR,
     nearest_first,

@@ -16,6 +16,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.subject import of_an_optimizer as names_an_optimizer
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import heading_above, headings_around
+from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
@@ -39,8 +40,6 @@ _VALUES = (
 print quantiles mean the median."""
 
 _QUANTITIES = {"s": "time", "B": "memory"}
-
-_BANDWIDTH = re.compile(r"[GMT]i?B(?:/s(?:ec)?|ps)")
 
 OF_TRAINING = {"step_time", "step_rate", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s",
                "samples_per_gpu_per_s", "item_rate", "mfu", "hfu", "mfu_weights",
@@ -178,7 +177,7 @@ def _shapes_apart(grid: Grid) -> Grid:
     if corner is None or not all(map(_SETTINGS.fullmatch, labels[1:])):
         return grid
     what = _quantity(corner[1])
-    told = [_ONE_NAMED.findall(label) for label in labels[1:]]
+    told = [ONE_NAMED.findall(label) for label in labels[1:]]
     names = [name for name, _ in told[0]]
     if what is None or any([name for name, _ in each] != names for each in told):
         return grid
@@ -378,111 +377,6 @@ _COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
 
 _NAMES = ("name", "kernelname", "function")
 
-_TUPLE = re.compile(
-    r"(?:(?:shapes?|sizes?|dims|config)[ :]?)? ?\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)", re.IGNORECASE
-)
-"""A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`, `Shape (B, H, S, D)`."""
-
-_OF_ATTENTION = {
-    name: field for field, names in {
-        "batch": "b z bs bsz batch batchsize",
-        "heads": "h hq nh heads nheads numheads headsq qheads",
-        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
-        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
-        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
-        "head_dim": "d dh hd dhead headdim hdim dim",
-    }.items() for name in names.split()
-}  # fmt: skip
-"""Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
-stand together."""
-
-
-_OF_ATTENTION_TIMED = re.compile(r"\w*(?:flash|sdpa|attn|attention)\w*-(?:latency|tflops)")
-"""A measurement of attention in TritonBench, which says sizes as `x_val` where it has no names for
-them: of attention batch, heads, length and size of a head."""
-
-
-_OF_Y = re.compile(r"(\S.*?) \([A-Za-z ]+?[ ,]+[(\[]?([A-Za-zµ]+(?:/[A-Za-z]+)?)[)\]]{1,2}")
-"""A curve with the label of its axis behind it: `chunk_fwd (Execution Time (ms))`."""
-
-
-def _of_axis(grid: Grid) -> Grid:
-    """The grid of several curves with no more than the unit of their axis behind each name."""
-    found = [_OF_Y.fullmatch(label) if ")" in label else None for label in grid.header()]
-    curves = [each for each in found if each and (unit(each[2]) or _BANDWIDTH.fullmatch(each[2]))]
-    axes = {each[0][each.end(1) :] for each in curves}
-    if len(axes) != 1 or grid.labels or len(grid.heads) != 1:
-        return grid
-    head = grid.heads[0]
-    cells = tuple(
-        cell._replace(text=f"{each[1]} ({each[2]})") if each in curves and each else cell
-        for cell, each in zip(head.cells, found, strict=True)
-    )
-    return replace(grid, heads=(replace(head, cells=cells),))
-
-
-def tuples_apart(grid: Grid) -> Grid:
-    """The grid with sizes that its first column prints together in columns of their own, or that
-    every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = names_apart(_of_axis(grid))
-    first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
-    named = _TUPLE.fullmatch(first)
-    labels = re.split(", ?", named[1]) if named else []
-    if first == "x_val" and any(map(_OF_ATTENTION_TIMED.match, grid.header())):
-        labels = [*"bhsd"]
-    rows = [row for row in grid.rows if len(row.cells) == grid.width]
-    texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
-    if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
-        return grid
-    letters = [normalise(each) for each in labels]
-    if sorted(letters) == ["k", "m", "n"]:
-        return grid  # of a product, in its order
-    named_so = [_OF_ATTENTION.get(letter, "") for letter in letters]
-    if {"heads", "seq", "head_dim"} <= {*named_so} and len({*named_so}) == len(labels):
-        labels = named_so if all(named_so) else labels
-
-    def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
-        cells = (row.cells[0]._replace(text=part) for part in parts)
-        return replace(row, cells=(*cells, *row.cells[1:]))
-
-    split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
-    return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
-
-
-_SIZES_NAMED = re.compile(r"[A-Za-z_]+ ?= ?[0-9]+(?:(?:[,;] ?| )[A-Za-z_]+ ?= ?[0-9]+)+")
-
-_ONE_NAMED = re.compile(r"([A-Za-z_]+) ?= ?([0-9]+)")
-
-_PRODUCTS = ({"m", "n", "k"}, {"b", "m", "n", "k"}, {"batch", "m", "n", "k"})
-
-
-def names_apart(grid: Grid) -> Grid:
-    """The grid with the sizes of a product that each cell of a column names, `M=64, N=8, K=32`, in
-    columns of their own."""
-    rows = [row for row in grid.rows if len(row.cells) == grid.width]
-    if grid.labels or len(grid.heads) != 1 or not rows:
-        return grid
-    for at, cell in enumerate(rows[0].cells):
-        if "=" not in cell.text or not all(
-            _SIZES_NAMED.fullmatch(plain(row.cells[at].text)) for row in rows
-        ):
-            continue
-        told = [_ONE_NAMED.findall(plain(row.cells[at].text)) for row in rows]
-        names = [name for name, _ in told[0]]
-        same = all([name for name, _ in each] == names for each in told)
-        if not same or {name.casefold() for name in names} not in _PRODUCTS:
-            continue
-
-        def row_of(row: GridRow, parts: Sequence[str], at: int = at) -> GridRow:
-            cells = (row.cells[at]._replace(text=part) for part in parts)
-            return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
-
-        split = (row_of(row, [size for _, size in each])
-                 for row, each in zip(rows, told, strict=True))  # fmt: skip
-        return replace(grid, heads=(row_of(grid.heads[0], names),), rows=tuple(split))
-    return grid
-
-
 _OPERATORS = ("operator", "op", "opname", "operation")
 
 
@@ -653,7 +547,7 @@ def _with_their_units(grid: Grid, of_unit: int, of_value: int, times: Set[str]) 
 
 def _quantity(printed: str) -> str | None:
     """The label of a column in a unit."""
-    if _BANDWIDTH.fullmatch(printed):
+    if BANDWIDTH_UNIT.fullmatch(printed):
         return f"bandwidth ({printed})"
     measure = unit(printed)
     if measure is None or measure.per:

@@ -2,8 +2,9 @@
 
 In: a table, the columns that are told, and facts above it. Out: these without a number format that
 columns give in each row, operand by operand, or without what the name of a row says in another way:
-`BF16 SDPA` below `FP8 attention` is none in FP8. The sizes of products that stand in names. And
-whether a row sums up others.
+`BF16 SDPA` below `FP8 attention` is none in FP8. The sizes of products that stand in names, and
+grids with what a cell prints together, sizes or measurements, in columns of its own. And whether a
+row sums up others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.kernels.settings_around import names_products, of_products, spelled
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.vocabulary.terms import normalise
 
 _FORMAT = re.compile(
     rf"(?<![A-Za-z0-9])(?!float[234]\b)(?:{FORMATS})(?![A-Za-z0-9])", re.IGNORECASE
@@ -188,3 +191,112 @@ def _sizes_of(name: str) -> str:
 def _is_bare(name: str, sizes: str) -> bool:
     """Whether a name is nothing but its sizes, which other columns read as they are."""
     return bool(sizes) and re.fullmatch(r"[0-9x×*³^,=()\[\]mnkMNK ]+", name) is not None
+
+
+BANDWIDTH_UNIT = re.compile(r"[GMT]i?B(?:/s(?:ec)?|ps)")
+
+_TUPLE = re.compile(
+    r"(?:(?:shapes?|sizes?|dims|config)[ :]?)? ?\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)", re.IGNORECASE
+)
+"""A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`, `Shape (B, H, S, D)`."""
+
+_OF_ATTENTION = {
+    name: field for field, names in {
+        "batch": "b z bs bsz batch batchsize",
+        "heads": "h hq nh heads nheads numheads headsq qheads",
+        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
+        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
+        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
+        "head_dim": "d dh hd dhead headdim hdim dim",
+    }.items() for name in names.split()
+}  # fmt: skip
+"""Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
+stand together."""
+
+
+_OF_ATTENTION_TIMED = re.compile(r"\w*(?:flash|sdpa|attn|attention)\w*-(?:latency|tflops)")
+"""A measurement of attention in TritonBench, which says sizes as `x_val` where it has no names for
+them: of attention batch, heads, length and size of a head."""
+
+
+_OF_Y = re.compile(r"(\S.*?) \([A-Za-z ]+?[ ,]+[(\[]?([A-Za-zµ]+(?:/[A-Za-z]+)?)[)\]]{1,2}")
+"""A curve with the label of its axis behind it: `chunk_fwd (Execution Time (ms))`."""
+
+
+def _of_axis(grid: Grid) -> Grid:
+    """The grid of several curves with no more than the unit of their axis behind each name."""
+    found = [_OF_Y.fullmatch(label) if ")" in label else None for label in grid.header()]
+    curves = [
+        each for each in found if each and (unit(each[2]) or BANDWIDTH_UNIT.fullmatch(each[2]))
+    ]
+    axes = {each[0][each.end(1) :] for each in curves}
+    if len(axes) != 1 or grid.labels or len(grid.heads) != 1:
+        return grid
+    head = grid.heads[0]
+    cells = tuple(
+        cell._replace(text=f"{each[1]} ({each[2]})") if each in curves and each else cell
+        for cell, each in zip(head.cells, found, strict=True)
+    )
+    return replace(grid, heads=(replace(head, cells=cells),))
+
+
+def tuples_apart(grid: Grid) -> Grid:
+    """The grid with sizes that its first column prints together in columns of their own, or that
+    every cell of one names; and with the unit of an axis right behind the names of curves."""
+    grid = names_apart(_of_axis(grid))
+    first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
+    named = _TUPLE.fullmatch(first)
+    labels = re.split(", ?", named[1]) if named else []
+    if first == "x_val" and any(map(_OF_ATTENTION_TIMED.match, grid.header())):
+        labels = [*"bhsd"]
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
+    if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
+        return grid
+    letters = [normalise(each) for each in labels]
+    if sorted(letters) == ["k", "m", "n"]:
+        return grid  # of a product, in its order
+    named_so = [_OF_ATTENTION.get(letter, "") for letter in letters]
+    if {"heads", "seq", "head_dim"} <= {*named_so} and len({*named_so}) == len(labels):
+        labels = named_so if all(named_so) else labels
+
+    def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
+        cells = (row.cells[0]._replace(text=part) for part in parts)
+        return replace(row, cells=(*cells, *row.cells[1:]))
+
+    split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
+    return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+_SIZES_NAMED = re.compile(r"[A-Za-z_]+ ?= ?[0-9]+(?:(?:[,;] ?| )[A-Za-z_]+ ?= ?[0-9]+)+")
+
+ONE_NAMED = re.compile(r"([A-Za-z_]+) ?= ?([0-9]+)")
+
+_PRODUCTS = ({"m", "n", "k"}, {"b", "m", "n", "k"}, {"batch", "m", "n", "k"})
+
+
+def names_apart(grid: Grid) -> Grid:
+    """The grid with the sizes of a product that each cell of a column names, `M=64, N=8, K=32`, in
+    columns of their own."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if grid.labels or len(grid.heads) != 1 or not rows:
+        return grid
+    for at, cell in enumerate(rows[0].cells):
+        if "=" not in cell.text or not all(
+            _SIZES_NAMED.fullmatch(plain(row.cells[at].text)) for row in rows
+        ):
+            continue
+        told = [ONE_NAMED.findall(plain(row.cells[at].text)) for row in rows]
+        names = [name for name, _ in told[0]]
+        same = all([name for name, _ in each] == names for each in told)
+        if not same or {name.casefold() for name in names} not in _PRODUCTS:
+            continue
+
+        def row_of(row: GridRow, parts: Sequence[str], at: int = at) -> GridRow:
+            cells = (row.cells[at]._replace(text=part) for part in parts)
+            return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
+
+        split = (row_of(row, [size for _, size in each])
+                 for row, each in zip(rows, told, strict=True))  # fmt: skip
+        return replace(grid, heads=(row_of(grid.heads[0], names),), rows=tuple(split))
+    return grid
