@@ -188,13 +188,21 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         bare = [r for r, c in cells if c.state == "value" and c.scale == 1.0]
         texts = (text for record in bare for text in record.texts(spec.name))
-        if not _in_percent([float(text.replace(",", "")) for text in texts]):
+        values = [float(text.replace(",", "")) for text in texts]
+        if not _in_percent(values):
             continue
+        doubtful = median(values) >= MOSTLY  # `0.417` among percentages may be a fraction
         for record in records:
             cell = record.cells.get(spec.name)
             if cell and cell.state == "value" and cell.scale == 1.0:
                 law = "a utilisation above 1 is printed in percent"
                 record.cells[spec.name] = cell._replace(scale=0.01, law=law)
+                if doubtful and record.alike is None and amount(cell) <= 1.0:
+                    record.cells[spec.name] = cell._replace(state="unknown")
+
+
+MOSTLY = 10.0
+"""Percentages in the middle of a column beside which one below 1 may be no percentage."""
 
 
 def _in_percent(values: list[float]) -> bool:
