@@ -108,6 +108,9 @@ FORMAT = Format(
         "p_drop:",
         "head_dim",
         "hdim",
+        "ausal",
+        "CAUSAL",
+        "CASUAL",
         *(f"{name}{n}" for name in ("FA", "fa", "FA-", "FA v") for n in (1, 2, 3, 4)),
         "-tflops",
         "-latency",
@@ -124,7 +127,7 @@ FORMAT = Format(
     r"|^[^|:=]*[,;\t]\"?(?:hq|head_?dim|d_?head)\"?[,;\t][^|:=]*$"
     r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
-    r"|^\s*\[-+ attention|^\S*att(?:entio)?n\S*[-_](?:d|hdim|head_?dim)=?[0-9]+\S*(?: \(|:\s*$)"
+    r"|^\s*\[-* attention|^\S*att(?:entio)?n\S*[-_](?:d|hdim|head_?dim)=?[0-9]+\S*(?: \(|:\s*$)"
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
     r"|\bnum_heads`? ?= ?`?[0-9]|^\s*#{1,6} .*\bh(?:ead_?)?dim ?= ?[0-9]"
@@ -136,6 +139,7 @@ FORMAT = Format(
     r"|^\s*(?:seq[a-z_]*|n_ctx)  +[^|:=0-9]*\b(?:flash|sdpa|torch|pytorch|triton|xformers|cudnn)"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b"
+    r"|^\s*\|[^|:=]*\bca(?:us|su)al\b[^:=]*\|[^:=]*\b(?:flash|fa-?[1-4]|sdpa|att(?:entio)?n)"
     r"|^\s*\|(?:[^|]*\|)?\s*(?:seq[a-z_ ]*|n|s|l|tokens)\s*\|[^:=]*"
     r"(?:attention|\bflash|\bsdpa|\bfa-?[1-4])\b",
     binds=False,

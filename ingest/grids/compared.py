@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.schema.record import Line
 
-_TITLE = re.compile(r"\s*\[-+ (.+) -+\]\s*")
+_TITLE = re.compile(r"\s*\[-* (.+) -*\]\s*")
+"""Between hyphens as far as it leaves room for them."""
 
 _RULE = re.compile(r"\s*([0-9]+) threads?: -+\s*")
 
@@ -58,10 +59,17 @@ FAR = 400
 def compared(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every comparison, in order."""
     for at, line in enumerate(lines):
-        if line.text.lstrip().startswith("[-") and (title := _TITLE.fullmatch(line.text)):
+        begins = line.text.lstrip()[:2]
+        named = begins == "[-" or (begins == "[ " and _is_ruled(lines, at))
+        if named and (title := _TITLE.fullmatch(line.text)):
             grid = _grid(lines, at, title)
             if grid is not None:
                 yield grid
+
+
+def _is_ruled(lines: Sequence[Line], at: int) -> bool:
+    """Whether below the header behind a line stands the rule of a comparison."""
+    return at + 2 < len(lines) and _RULE.fullmatch(lines[at + 2].text) is not None
 
 
 def _grid(lines: Sequence[Line], at: int, title: re.Match[str]) -> Grid | None:
@@ -135,7 +143,8 @@ def _told(label: GridCell, title: str, above: Line) -> dict[str, GridCell]:
     if attention and bias and (kind := bias[bias.lastindex or 0]) in _BIAS:
         said["causal"] = _BIAS[kind]
     if attention:
-        back, both = _BACKWARD.search(title), _FORWARD.search(title)
+        named = title if _BACKWARD.search(title) or _FORWARD.search(title) else label.text
+        back, both = _BACKWARD.search(named), _FORWARD.search(named)
         said["direction"] = ("forward + backward" if both else "backward") if back else "forward"
     place = GridCell("", above.number, above.column)
     return pairs | {name: place._replace(text=text) for name, text in said.items()}

@@ -58,7 +58,10 @@ _BY_NODES = deferred(
 
 _OF_ATTENTION = {
     "seq": deferred(
-        r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
+        r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?(?:\s*[=:]?\s*(?=[0-9]+(?![\w.,]))"
+        r"| (?:is |are )?(?:fixed|set|kept|held)(?: constant)? (?:to|at) "
+        r"(?=[0-9]+[kK]?(?![\w.]|,? ?(?:[0-9]|and\b|or\b))))([0-9]+[kK]?)",
+        re.I,
     ),
     "direction": deferred(
         r"\b(fwd ?\+ ?bwd|fwd_?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
@@ -82,9 +85,10 @@ _OPERATOR = re.compile(
 
 LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:[._ ]compile)?|eager"
-    r"|cudnn|sdpa|flex(?:[- ]?attention)?|flash(?:[- ]?att(?:entio)?n)?(?:[- ]?v?[1-4])?|fa-?[1-4]"
-    r"|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine|aotriton"
-    r"|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
+    r"|cudnn|sdpa|flex(?:[- ]?attention)?|flash(?:[-_ ]?att(?:entio)?n)?(?:[-_ ]?v?[1-4])?"
+    r"|fa-?[1-4]|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine"
+    r"|aotriton|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex"
+    r"|quack|inductor"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
     r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy"
     r"|vllm|sglang|tensorrt(?:-llm)?|trt-?llm|megablocks|unsloth|torchao|bitsandbytes)"
@@ -433,7 +437,7 @@ def headings_around(lines: Sequence[Line], grid: Grid) -> list[str]:
     return found
 
 
-_COMPARED = re.compile(r"\s*\[-+ .* -+\]\s*$")
+_COMPARED = re.compile(r"\s*\[-* .* -*\]\s*$")
 """The title of a comparison that PyTorch's timers print."""
 
 INDENT = 6
@@ -515,6 +519,17 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     return CURVES.fullmatch(above) is not None
 
 
+def _spelled_out(found: str) -> str:
+    """A setting as cells print it: a length in digits, of which k counts 1,024.
+
+    >>> _spelled_out("2k"), _spelled_out("fwd and bwd")
+    ('2048', 'fwd + bwd')
+    """
+    if found[:1].isdigit() and found[-1] in "kK":
+        return str(int(found[:-1]) * 1024)
+    return found.replace(" and ", " + ")
+
+
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
@@ -535,7 +550,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     text = both_passes(text)
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
         if not (others and name in ("heads", "head_dim")):  # `-D4096`: of another thing
-            yield from ((name, found.replace(" and ", " + ")) for found in pattern.findall(text))
+            yield from ((name, _spelled_out(found)) for found in pattern.findall(text))
     if curves:
         return
     yield from sizes_named(text)

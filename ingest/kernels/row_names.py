@@ -214,6 +214,22 @@ _OF_ATTENTION = {
 stand together."""
 
 
+_CAUSAL = {"causal", "iscausal", "casual"}
+"""Labels of whether a mask is causal, one of them misspelt by many."""
+
+
+def _packed(label: str) -> list[str]:
+    """The settings of attention that a label names together without brackets.
+
+    >>> _packed("CAUSAL,DIM"), _packed("city, causal"), _packed("B,H,S,D")
+    (['causal', 'head_dim'], [], ['batch', 'heads', 'seq', 'head_dim'])
+    """
+    letters = [normalise(each) for each in label.split(",")] if "," in label else []
+    named = ["causal" if each in _CAUSAL else _OF_ATTENTION.get(each, "") for each in letters]
+    told = "causal" in named or {"heads", "seq", "head_dim"} <= {*named}
+    return named if told and all(named) and len({*named}) == len(named) else []
+
+
 _OF_ATTENTION_TIMED = re.compile(r"\w*(?:flash|sdpa|attn|attention)\w*-(?:latency|tflops)")
 """A measurement of attention in TritonBench, which says sizes as `x_val` where it has no names for
 them: of attention batch, heads, length and size of a head."""
@@ -246,7 +262,7 @@ def tuples_apart(grid: Grid) -> Grid:
     grid = names_apart(_of_axis(grid))
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
-    labels = re.split(", ?", named[1]) if named else []
+    labels = re.split(", ?", named[1]) if named else _packed(first)
     if first == "x_val" and any(map(_OF_ATTENTION_TIMED.match, grid.header())):
         labels = [*"bhsd"]
     rows = [row for row in grid.rows if len(row.cells) == grid.width]

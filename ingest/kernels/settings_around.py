@@ -345,6 +345,13 @@ _LISTED = deferred(
 )
 
 
+_IN_A_TITLE = deferred(
+    r"\s*(?:#|\*\*|<summary|<h[1-6]|=+ ).*\((?:on )?(?:an? |one )?([AV]100)(?: GPU)?\)"
+    r"[\s*:=]*(?:</[a-z0-9]+>)?\s*"
+)
+"""A title with the device of all below it in brackets at its end."""
+
+
 _ON_ONE = deferred(
     r"\b(?:measured|timed|ran|run|obtained|collected|benchmarked|numbers|results|timings|profiled"
     r"|tested)\b(?:(?![.;]\s).)*\b(?:on|with|using|from) (?:an?|one|a single|the same|1x?) "
@@ -367,7 +374,7 @@ def device_said(text: str) -> str | None:
         return named
     if "100" not in text or several(text):
         return None
-    found, listed = devices(text), _LISTED.match(text)
+    found, listed = devices(text), _LISTED.match(text) or _IN_A_TITLE.fullmatch(text)
     if len(found) != 1:
         return None
     if listed:
