@@ -881,6 +881,10 @@ def _in_any_words(
 ) -> Statement | None:
     """The statement that a line is by its form: a caption, pairs, words, options, a name."""
     statement = _by_form(line, section, says=says, heading=heading)
+    if statement is not None:
+        values = statement.values
+        held = {name: cell for name, cell in values.items() if not _but_for_some(cell, line)}
+        statement = replace(statement, values=held) if held else None
     if statement is not None and not statement.values.keys().isdisjoint(OF_JOBS):
         held = of_whom(dict(statement.values), line.text)
         statement = replace(statement, values=held)
@@ -957,7 +961,6 @@ def _by_form(  # noqa: PLR0912
             if name not in values or values[name].state == "unknown"
         }
     values = values or (_open_statement(line) if short and told else {}) or _built(line)
-    values = {name: cell for name, cell in values.items() if not _but_for_some(cell, line)}
     if _HEADS_OF_KINDS.search(line.text):
         values.pop("heads", None)
     if values:
@@ -1001,11 +1004,13 @@ def _of_all_runs(text: str) -> str:
 _BUT_FOR = deferred(
     r"[^\s()（）]{0,8}\s*[(（][^()（）]*[0-9][BMT](?![A-Za-z])[^()（）]{0,8}(?:为|是|用|[:：=]|\bis\b|\buses\b)"
     r"\s*[0-9]"
+    r"|[0-9][0-9,.]*[kKMB]?\s*[/*×]\s*(?:[A-Za-z]+_[A-Za-z_]*|[dtpces]p|WORLD_SIZE|world size)\b"
 )
 
 
 def _but_for_some(cell: Cell, line: Line) -> bool:
-    """Whether brackets behind a value give it another one for a model: `1(2B 模型为 4)`."""
+    """Whether brackets behind a value give it another one for a model, `1(2B 模型为 4)`, or it is
+    a part of a calculation with a name: `8 / sp_size`."""
     return _BUT_FOR.match(line.text[max(0, cell.column - line.column) :]) is not None
 
 
