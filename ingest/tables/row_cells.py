@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import log2
 
 from assay.ingest.columns.cells import (
@@ -52,10 +53,11 @@ from assay.ingest.columns.subject import times_an_epoch
 from assay.ingest.columns.titles import counted_before_name, length_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
+from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.fields import FieldSpec
-from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
+from assay.ingest.schema.record import REMEMBERED, Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
-from assay.ingest.vocabulary.devices import devices, only
+from assay.ingest.vocabulary.devices import devices, only, several
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import DEVICE, english, split
 
@@ -79,7 +81,19 @@ _BEHIND_NAME = re.compile(r"[^()]*[A-Za-z0-9]\s*(?:\(([^()]{2,40})\)|[-_ ](FSDP[
 def fill(
     record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
 ) -> Diagnostic | None:
-    """Put a cell of a row where its column says; what no column declares may be a layout."""
+    """Put a cell of a row where its column says; what no column declares may be a layout, and one
+    of devices may count them and their nodes."""
+    found = _put(record, column, cell, at, factors)
+    devices_in = column.spec is not None and column.spec.name in ("gpu", "gpus")
+    if devices_in and not column.listed and not bare_number(cell.text):
+        counted = _count_machines(record, cell.text, at)
+        return None if counted else found
+    return found
+
+
+def _put(
+    record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
+) -> Diagnostic | None:
     _length(record, column, cell.text, at)
     if column.spec is None:
         other(record, column, cell.text, at)
@@ -105,6 +119,62 @@ def fill(
     elif cell.text:
         _fill_text(record, column.spec, cell.text, at)
     return None
+
+
+_COUNTED = ("gpus", "nodes", "gpus_per_node")
+
+_OF_SEVERAL = re.compile(
+    r"\b(?:or|to|and|vs|oder|und|et|ou|y|o|e)\b|[+/~→;]|\.\."
+    r"|(?<![A-Za-z0-9])[0-9]+\s*[-–]\s*[0-9]|(?i:\b(?:pods?|slices?)\b)|\b[0-9]+ of [0-9]"
+)
+"""Between numbers of which none is that of the devices, or by a number of pods of them."""
+
+_INSTANCES = re.compile(r"([0-9]+) ?[x×*] ?(?=[a-z]{1,3}[0-9]+[a-z]*\.[0-9a-z]+)")
+
+_OF_EACH = re.compile(r"\b(?:each|every|per|a)\b|[各每]", re.IGNORECASE)
+
+
+def _count_machines(record: Record, text: str, at: Span) -> bool:
+    """Whether a cell that names a machine counts its devices or nodes, `2 DGX A100 (16 GPUs)`, as a
+    sentence would; they are the row's where no column counts them."""
+    said = _counts(plain(text)) if len(text) <= LONGEST else {}
+    if "nodes" in said and "gpus" not in said and _here(record, "gpus", at):
+        del record.cells["gpus"]  # `2x HGX H100`
+    for name, word in said.items():
+        if name not in record.cells or _open(record, name, at):
+            record.cells[name] = Cell(word, at.line, at.column)
+    if said and (device := only(plain(text))):
+        record.cells.setdefault("gpu", Cell(device.text, at.line, at.column))
+    return bool(said)
+
+
+@lru_cache(maxsize=REMEMBERED)  # rows repeat their machines
+def _counts(text: str) -> Mapping[str, str]:
+    """What a name of machines counts, each that it gives one number.
+
+    >>> _counts("2 nodes (16 H100)"), _counts("2x p4d.24xlarge"), _counts("8 or 16 A100")
+    ({'nodes': '2', 'gpus': '16'}, {'nodes': '2'}, {})
+    """
+    text = _INSTANCES.sub(r"\1 ", text)
+    if not re.search("[0-9]|one|single", text) or several(text) or _OF_SEVERAL.search(text):
+        return {}
+    said: dict[str, set[str]] = {}
+    for part in machines(text):
+        said.setdefault(part.name, set()).add(part.word)
+    if "nodes" in said and "," in text and not _OF_EACH.search(text):
+        said.pop("gpus_per_node", None)  # `2 nodes, 16x H100`: of these, or of each of them
+    return {name: min(said[name]) for name in said if name in _COUNTED and len(said[name]) == 1}
+
+
+def _here(record: Record, name: str, at: Span) -> bool:
+    """Whether a value of a row was printed in one place, as it stands there."""
+    cell = record.cells.get(name)
+    return cell is not None and (cell.line, cell.column, cell.law) == (at.line, at.column, None)
+
+
+def _open(record: Record, name: str, at: Span) -> bool:
+    """Whether a value of a row that was printed in one place is not understood yet."""
+    return _here(record, name, at) and record.cells[name].state == "unknown"
 
 
 def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
