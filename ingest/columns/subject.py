@@ -47,7 +47,7 @@ _OF_PARTITIONS = {"nodes", "gpus_per_node"}
 
 SERVING = {
     "ttft", "tpot", "itl", "prefill", "decode", "prompt", "concurrency", "qps", "rps", "requests",
-    "req", "generation", "generated", "inference", "serving", "acceptance", "isl", "osl",
+    "req", "generation", "generated", "inference", "serving", "acceptance", "isl", "osl", "rtf",
 }  # fmt: skip
 
 FOREIGN = SERVING | {
@@ -58,7 +58,7 @@ FOREIGN = SERVING | {
 
 ELSEWHERE = {
     "component", "components", "breakdown", "atoms", "particles", "bodies", "mesh", "hz", "fps",
-    "latent", "latents", "ttft", "tpot", "itl", "prefill", "decode", "qps", "rps",
+    "latent", "latents", "ttft", "tpot", "itl", "prefill", "decode", "qps", "rps", "rtf",
 }  # fmt: skip
 """Words of columns beside which a time of a step is one of its parts, or of no training."""
 
@@ -232,7 +232,8 @@ def of_runs(
         return False  # products of matrices
     if held <= {"step_time", "memory"} and of_an_optimizer(heading):
         return False
-    if held == {"memory"} and any(_IN_MICROSECONDS.search(c.label) for c in columns):
+    called = _OF_A_CALL if words & _IMPLEMENTED and not document else _IN_MICROSECONDS
+    if held == {"memory"} and any(called.search(c.label) for c in columns):
         return False
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
         named = {
@@ -294,6 +295,15 @@ _IN_MICROSECONDS = re.compile(
     re.IGNORECASE,
 )
 """A label of a time that is a call's: no step of training is counted in microseconds."""
+
+_IMPLEMENTED = {"implementation", "implementations", "impl", "provider", "backend", "kernel"}
+
+_OF_A_CALL = re.compile(
+    r"\b(?:time|latency|step|iter(?:ation)?|duration)s?\b.{0,12}?[(\[](?:us|µs|μs|usec|microseconds?)[)\]]"
+    r"|\b(?:time|latency|step|iter(?:ation)?)_us\b|^(?:time|latency|duration)[ _]?[(\[]?ms[)\]]?$",
+    re.IGNORECASE,
+)
+"""The same beside what implements the call, whose time may be bare."""
 
 _OF_AN_OPTIMIZER = re.compile(
     r"(?<![A-Za-z])(?:(?:fused|apex|cpu|8-?bit)?[ _-]?"

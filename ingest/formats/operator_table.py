@@ -119,8 +119,8 @@ def fold(region: Region) -> Folded:
 
 
 _NAMES = (
-    r"metric_unit|time_unit|kernel(?:[ _](?:name|source))?|op(?:_name)?|operator|num_experts"
-    r"|num_tokens|provider"
+    r"metric_unit|time_unit|kernel(?:[ _](?:name|source))?|(?:hlo )?op(?:[ _](?:name|type))?"
+    r"|operator|num_experts|num_tokens|provider"
 )
 """Labels that a header of such a table may have."""
 

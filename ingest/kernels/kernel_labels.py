@@ -121,6 +121,7 @@ _PLACES = re.compile(
 
 _IN_OTHER_WORDS = {
     "算子": "op", "集合通信": "op", "通信算子": "op", "内核": "kernel", "核函数": "kernel",
+    "op type": "op", "hlo op name": "op",
     "커널": "kernel", "カーネル": "kernel", "card": "gpu", "casual": "causal",
     "matm": "m", "matn": "n", "matk": "k", "ti_to_tc": "dtype",
     "msg_bytes": "bytes", "nbytes": "bytes", "num_bytes": "bytes", "buffer_bytes": "bytes",

@@ -469,16 +469,28 @@ def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
 
 def _beside_bandwidths(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns with the times of those networks or libraries whose bandwidths stand beside them:
-    `ours time (us) | ours AlgBW (GB/s)`."""
-    made = list(columns)
-    names = {str(each.aside["column"]) for each in columns if list(each.aside) == ["column"]}
+    `ours time (us) | ours AlgBW (GB/s)`, beside a version too, `NCCL 2.18 time (us)`."""
+    made, found = list(columns), dict[str, list[tuple[int, float]]]()
+    rates = {
+        str(each.aside["column"])
+        for each in columns
+        if list(each.aside) == ["column"] and each.spec and each.spec.name != "time"
+    }
     for at, label in enumerate(map(plain, grid.header())):
-        name = max((each for each in names if label.startswith(each)), key=len, default="")
-        if not name or columns[at] != Column() or not label[len(name) :].startswith((" ", "_")):
+        name = max((each for each in rates if label.startswith(each)), key=len, default="")
+        free = columns[at] == Column() or str(columns[at].aside.get("column", "")) != name
+        rest = label[len(name) :]
+        if not name or not free or not rest.startswith((" ", "_")):
             continue
-        if scale := timed(label[len(name) :].strip(" _")):
-            made[at] = Column(fields(schema)["time"], scale, {"column": name})
+        if scale := timed(_VERSION.sub("", rest.strip(" _"))):
+            found.setdefault(name, []).append((at, scale))
+    for name, times in found.items():
+        if len(times) == 1:
+            made[times[0][0]] = Column(fields(schema)["time"], times[0][1], {"column": name})
     return made
+
+
+_VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 
 
 _IN_FRONT_OF_UNIT = re.compile(
