@@ -187,22 +187,28 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
             continue
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         bare = [r for r, c in cells if c.state == "value" and c.scale == 1.0]
-        texts = (text for record in bare for text in record.texts(spec.name))
-        values = [float(text.replace(",", "")) for text in texts]
+        texts = [text.replace(",", "") for record in bare for text in record.texts(spec.name)]
+        values = [float(text) for text in texts]
         if not _in_percent(values):
             continue
-        doubtful = median(values) >= MOSTLY  # `0.417` among percentages may be a fraction
+        digits = max(_decimals(t) for t, value in zip(texts, values, strict=True) if value > 1.0)
         for record in records:
             cell = record.cells.get(spec.name)
             if cell and cell.state == "value" and cell.scale == 1.0:
                 law = "a utilisation above 1 is printed in percent"
                 record.cells[spec.name] = cell._replace(scale=0.01, law=law)
-                if doubtful and record.alike is None and amount(cell) <= 1.0:
+                finer = _decimals(cell.text) > max(1, digits)
+                if finer and median(values) >= MOSTLY and amount(cell) <= 1.0:
                     record.cells[spec.name] = cell._replace(state="unknown")
 
 
 MOSTLY = 10.0
-"""Percentages in the middle of a column beside which one below 1 may be no percentage."""
+"""Percentages in the middle of a column beside which a share with more digits, `0.417`, may be a
+fraction."""
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
 
 
 def _in_percent(values: list[float]) -> bool:

@@ -51,13 +51,18 @@ MOST_NAMES = 16
 
 def of_training(grid: Grid) -> bool:
     """Whether a label names what is measured of a training step, and no call that Google's
-    benchmark timed, which counts items a second too."""
+    benchmark timed, which counts items a second too; or what the two passes of a layer cost."""
     labels = [plain(label) for label in grid.header()]
+    if set(_COSTS) <= set(labels):
+        return True
     if {"real_time", "cpu_time", "time_unit"} <= set(labels):
         return False
     said = [None if _OF_PEAK.search(label) else meaning(label) for label in labels]
     return any(each is not None and each.field in OF_TRAINING for each in said)
 
+
+_COSTS = ("flops_fwd", "flops_bwd")
+"""Labels of an estimate of layers, whose own format reads it."""
 
 _OF_PEAK = re.compile(r"(?:%|percent|share|fraction) ?(?:of )?\w* ?(?:peak|roofline)|%peak", re.I)
 """A share of what a device can do, which kernels have as much as runs."""

@@ -65,8 +65,9 @@ def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
         yield [Line(each.number, each.text, each.column, {}) for each in page]
 
 
-def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
-    """Every table of a document, in order; `name` is that of its input."""
+def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterator[Grid]:
+    """Every table of a document, in order; `name` is that of its input. Where somebody has
+    declared what the columns are, no label says that its points are ambiguous."""
     if (named_json(name) or begins_json(lines)) and (held := list(json_records(lines))):
         yield from held
         return
@@ -75,7 +76,8 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    yield from _all_pointed(apart(held or list(delimited_blocks(lines))), lines)
+    found = apart(held or list(delimited_blocks(lines)))
+    yield from _all_pointed(found, lines, declared=declared)
 
 
 def marked(lines: Sequence[Line]) -> list[Grid]:
@@ -96,7 +98,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
     ]
 
 
-def _all_pointed(found: Iterable[Grid], lines: Sequence[Line]) -> Iterator[Grid]:
+def _all_pointed(found: Iterable[Grid], lines: Sequence[Line], *, declared: bool) -> Iterator[Grid]:
     """Grids with points for commas; where other tables of their document, or its text, have commas
     for points, one whose numbers with points are all in groups of three has thousands: `4.910`
     images/s below `Imagens/s`, above `61,4`."""
@@ -107,10 +109,10 @@ def _all_pointed(found: Iterable[Grid], lines: Sequence[Line]) -> Iterator[Grid]
         or any(_SAID_SO.search(line.text) for line in lines if len(line.text) <= LONGEST)
     )
     for (_, grid), open_ in zip(grids, in_groups, strict=True):
-        yield _in_thousands(grid, so=so) if open_ else grid
+        yield _in_thousands(grid, so=so, declared=declared) if open_ else grid
 
 
-def _in_thousands(grid: Grid, *, so: bool) -> Grid:
+def _in_thousands(grid: Grid, *, so: bool, declared: bool) -> Grid:
     """A grid of numbers with points for which others of its document have commas; where nothing
     says so, or some of them are never counted in thousands, with labels that nothing is called by
     over those of which nobody knows: `4.910` images/s, where nothing else has a comma."""
@@ -121,7 +123,7 @@ def _in_thousands(grid: Grid, *, so: bool) -> Grid:
     decimal = {at for at in open_ if _OF_DECIMALS.search(labels[at])}
     if so and not decimal:
         return replace(grid, rows=tuple(map(with_points, grid.rows)))
-    if not grid.heads or grid.labels:
+    if declared or not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
     cells = tuple(

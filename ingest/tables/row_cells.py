@@ -150,7 +150,7 @@ def _count_machines(record: Record, text: str, at: Span) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)  # rows repeat their machines
 def _counts(text: str) -> Mapping[str, str]:
-    """What a name of machines counts, each that it gives one number.
+    """Devices and nodes that a name of machines counts, each where it gives them one number.
 
     >>> _counts("2 nodes (16 H100)"), _counts("2x p4d.24xlarge"), _counts("8 or 16 A100")
     ({'nodes': '2', 'gpus': '16'}, {'nodes': '2'}, {})

@@ -140,6 +140,6 @@ def test_the_index_of_a_data_frame_is_no_part_of_its_first_column(tmp_path: Path
         parts = zip(cells, widths, strict=True)
         text += f"{index:<2}  " + " ".join(f"{cell:>{width}}" for cell, width in parts) + "\n"
     found = rows(tmp_path / "runs.txt", text)
-    assert [row["batch_size"] for row in found] == [1, 4, 16]
+    assert [row["micro_batch"] for row in found] == [1, 4, 16]  # 1, 16 times, is of one device
     assert [row["accumulation"] for row in found] == [16, 4, 1]
     assert [row["tokens_per_s"] for row in found] == [5210.4, 7012.9, 7420.1]

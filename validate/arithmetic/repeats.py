@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.ingest.vocabulary.devices import only
 from assay.validate.arithmetic.printed_speed import SAYS
 from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.cases.cases import CONFIGURED
@@ -82,6 +83,8 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
         width=pl.min_horizontal(width),
         told=pl.sum_horizontal(pl.col(CONFIGURED).is_not_null()).sum().over("source"),
     ).sort("told", "source", "line", descending=[True, False, False], maintain_order=True)
+    if "gpu" in filled:
+        table, filled = _devices_apart(table), [*filled, *_OF_A_DEVICE]
     known: defaultdict[Key, FirstAlike] = defaultdict(by_configuration)
     found = []
     for row in table.iter_rows(named=True):
@@ -96,6 +99,25 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
             for key in {key for key, how in keys if how == "again"}:
                 known[key].add(row, knows)
     return pl.DataFrame(found, schema=REPEAT, orient="row").sort("case", maintain_order=True)
+
+
+_OF_A_DEVICE = ("gpu_memory", "gpu_form")
+
+
+def _devices_apart(table: pl.DataFrame) -> pl.DataFrame:
+    """A table with the kind, the memory and the form of its devices in columns of their own: one
+    that is called `A100` may be an `A100 80GB`."""
+    texts = table["gpu"].drop_nulls().unique().to_list()
+    named = {text: only(text) for text in texts}
+    parts = {
+        "gpu": {text: one.key if one else text for text, one in named.items()},
+        "gpu_memory": {text: one.memory or None for text, one in named.items() if one},
+        "gpu_form": {text: one.form or None for text, one in named.items() if one},
+    }
+    return table.with_columns(
+        pl.col("gpu").replace_strict(part, default=None, return_dtype=pl.String).alias(name)
+        for name, part in parts.items()
+    )
 
 
 def _keys(row: Row) -> Iterator[tuple[Key, str]]:

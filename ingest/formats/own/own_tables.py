@@ -65,7 +65,7 @@ class TableFold:
         if self.inputs and region.source.name not in self.inputs:
             return folded
         for lines in documents(region.lines):
-            for grid in grids(lines, region.source.name):
+            for grid in grids(lines, region.source.name, declared=True):
                 here = {line.number for line in lines[grid.begin : grid.end] if line.text.strip()}
                 self._table(region, grid, here, folded)
         return folded

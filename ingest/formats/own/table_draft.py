@@ -54,7 +54,7 @@ def table_draft(texts: Sequence[str], name: str) -> str | None:
     Raises BadFormat where `name` cannot be, or no row reads as one of it.
     """
     lines = [Line(number, text, 1, {}) for number, text in enumerate(texts, 1)]
-    grid = next((each for each in grids(lines, "") if each.rows), None)
+    grid = next((each for each in grids(lines, "", declared=True) if each.rows), None)
     if grid is None:
         return None
     columns = _columns(grid)
@@ -81,7 +81,9 @@ def _sample(texts: Sequence[str], grid: Grid) -> str:
         return "\n".join(texts[grid.begin : grid.end])
     last = grid.rows[min(ROWS, len(grid.rows)) - 1].line.number
     own = texts[grid.begin : last]
-    alone = any(grids([Line(number, text, 1, {}) for number, text in enumerate(own, 1)], ""))
+    alone = any(
+        grids([Line(number, text, 1, {}) for number, text in enumerate(own, 1)], "", declared=True)
+    )
     return "\n".join(own if alone else texts[max(0, grid.begin - 1) : last])
 
 
