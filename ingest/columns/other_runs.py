@@ -73,7 +73,8 @@ _ADVISED = deferred(
 )
 
 _FAILED = deferred(
-    r"\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
+    r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
+    r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
     r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
     r"|\bnot (?:yet )?(?:been )?(?:supported|possible|used|enabled|tested|measured|included)\b",
     re.IGNORECASE,
