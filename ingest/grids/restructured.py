@@ -92,20 +92,15 @@ def _block_end(lines: Sequence[Line], begin: int) -> int:
 
 
 def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
-    from docutils.parsers.rst import tableparser  # noqa: PLC0415 - few have a table
-    from docutils.statemachine import StringList  # noqa: PLC0415
-
     indent = _indent(lines[begin])
     block = [
         (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
         for line in lines[begin:end]
     ]
-    drawn = block[0].startswith("+")
-    parser = tableparser.GridTableParser() if drawn else tableparser.SimpleTableParser()
-    try:
-        _, heads, rows = parser.parse(StringList(list(block), source=""))
-    except (tableparser.TableMarkupError, IndexError, AssertionError, ValueError):
+    followed = _followed(block)
+    if followed is None:
         return None
+    heads, rows = followed
     ragged = [_ragged(row, lines[begin:end]) for row in [*heads, *rows]]
     every = [row for row in ragged if row]
     laid = laid_out(every)
@@ -122,6 +117,26 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
     return Grid("rst", begin, end, tuple(made[:count]), tuple(made[count:]), caption, exact=False)
 
 
+def _followed(block: Sequence[str]) -> tuple[list[Any], list[Any]] | None:
+    """The header and the rows of a table as docutils gives them, a wide character being as wide as
+    two; else, as some editors draw them, as one."""
+    from docutils.parsers.rst import tableparser  # noqa: PLC0415 - few have a table
+    from docutils.statemachine import StringList  # noqa: PLC0415
+
+    drawn = block[0].startswith("+")
+    for wide in (True, False) if not all(map(str.isascii, block)) else (False,):
+        parser = tableparser.GridTableParser() if drawn else tableparser.SimpleTableParser()
+        text = StringList(list(block), source="")
+        if wide:
+            text.pad_double_width(parser.double_width_pad_char)
+        try:
+            _, heads, rows = parser.parse(text)
+        except (tableparser.TableMarkupError, IndexError, AssertionError, ValueError):
+            continue
+        return heads, rows
+    return None
+
+
 def _ragged(row: Sequence[Any], lines: Sequence[Line]) -> list[Ragged]:
     """The cells of a row as docutils gives them: None where a span covers the place."""
     found: list[Ragged] = []
@@ -130,7 +145,7 @@ def _ragged(row: Sequence[Any], lines: Sequence[Line]) -> list[Ragged]:
         if cell is None:
             continue
         more_rows, more_columns, offset, block = cell
-        parts = [str(part) for part in block]
+        parts = [str(part).replace("\0", "") for part in block]
         text = " ".join(" ".join(parts).split())
         first = next((n for n, part in enumerate(parts) if part.strip()), 0)
         at = min(offset + first, len(lines) - 1)
