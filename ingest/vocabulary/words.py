@@ -47,7 +47,7 @@ GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
                 "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev",
-                "tile", "tiles"}  # fmt: skip
+                "tile", "tiles", "rank"}  # fmt: skip
 
 MEMORY = {"mem", "memory", "vram", "hbm", "gram"}
 
@@ -849,7 +849,7 @@ def _accumulation(words: Words) -> Said | None:
 
 def _gpus(words: Words) -> Said | None:
     every = set(words.every())
-    held = every & DEVICE
+    held = every & (DEVICE - {"rank"})  # `# Rank` is a place
     plural = any(word.endswith("s") or word == "ngpu" for word in held)
     if not held or words.under or every - DEVICE - COUNTING:
         return None
