@@ -299,9 +299,7 @@ _IN_MICROSECONDS = re.compile(
 _IMPLEMENTED = {"implementation", "implementations", "impl", "provider", "backend", "kernel"}
 
 _OF_A_CALL = re.compile(
-    r"\b(?:time|latency|step|iter(?:ation)?|duration)s?\b.{0,12}?[(\[](?:us|µs|μs|usec|microseconds?)[)\]]"
-    r"|\b(?:time|latency|step|iter(?:ation)?)_us\b|^(?:time|latency|duration)[ _]?[(\[]?ms[)\]]?$",
-    re.IGNORECASE,
+    rf"{_IN_MICROSECONDS.pattern}|^(?:time|latency|duration)[ _]?[(\[]?ms[)\]]?$", re.IGNORECASE
 )
 """The same beside what implements the call, whose time may be bare."""
 
