@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from assay.ingest.binding.restate import restated
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.installed import known
 from assay.ingest.formats.own.own_format import OwnFormat
@@ -31,7 +32,6 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome, Reading
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN, Source, open_source
-from assay.ingest.statements.restate import restated
 from assay.ingest.store.disk import disk_is_full
 from assay.ingest.store.load import load
 from assay.ingest.store.write import is_saved

@@ -14,6 +14,8 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.binding.binder import bind
+from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
@@ -27,10 +29,9 @@ from assay.ingest.source.headings import around_headings, headed
 from assay.ingest.source.notebook import is_notebook, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
-from assay.ingest.statements.binding import bind
-from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.statements.context import WORTH, read_context
+from assay.ingest.statements.context import read_context
 from assay.ingest.statements.nested import LONGEST
+from assay.ingest.statements.worth import WORTH
 from assay.ingest.statements.wrapped import near_tables
 
 

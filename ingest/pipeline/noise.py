@@ -27,7 +27,7 @@ from assay.ingest.source.prefixes import (
     in_ascii,
     prefix_pattern,
 )
-from assay.ingest.statements.context import ENDS, FORMS, OPENS, REST
+from assay.ingest.statements.worth import ENDS, FORMS, OPENS, REST
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|[a-z]{2,12}/s(?:ec(?:ond)?s?)?\b"

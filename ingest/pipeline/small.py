@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.binding.statement_frame import statement_frame
 from assay.ingest.lines.candidates import NOTHING, Edges, Open, edges, marked, openings, opens
 from assay.ingest.pipeline.folding import Carved, folded, has_steps
 from assay.ingest.pipeline.ledger import account
@@ -41,8 +42,7 @@ from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import NOBODY, holds, peel
-from assay.ingest.statements.context import WORTH
-from assay.ingest.statements.statement_frame import statement_frame
+from assay.ingest.statements.worth import WORTH
 
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""

@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.binding.bound_rows import bound_provenance, contradicted
+from assay.ingest.binding.comparing import overridden as contradicting
+from assay.ingest.binding.restate import restated
+from assay.ingest.binding.statement_frame import statement_frame
 from assay.ingest.lines.rows import BoundRows, Stream, types_of
 from assay.ingest.pipeline.folding import Carved, carved
 from assay.ingest.pipeline.ledger import account
@@ -33,10 +37,6 @@ from assay.ingest.schema.format import Folded, Format, Made
 from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
-from assay.ingest.statements.binding import overridden as contradicting
-from assay.ingest.statements.bound_rows import bound_provenance, contradicted
-from assay.ingest.statements.restate import restated
-from assay.ingest.statements.statement_frame import statement_frame
 
 
 def read_source(

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from assay.ingest.binding.statement_frame import STATEMENTS
 from assay.ingest.formats import FORMATS
 from assay.ingest.schema.acceptance import BASE_TYPES, PROVENANCE
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.record import Code
-from assay.ingest.statements.statement_frame import STATEMENTS
 from assay.ingest.store.case_frame import CASES
 from assay.ingest.store.write import QUARANTINE
 

@@ -1,7 +1,7 @@
 """The columns that say what ran: shared by every format whose records are training runs.
 
 A value may be printed in the record, stand in a line outside it, or come from a side file; the
-binder (`assay.ingest.statements.binding`) fills these columns and says which. Names are those of
+binder (`assay.ingest.binding.binder`) fills these columns and says which. Names are those of
 the field and of `assay.model.frames.CONFIGURATION_CASE`.
 """
 

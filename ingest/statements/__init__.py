@@ -1,1 +1,1 @@
-"""Statements of a document outside its rows, and the rows that each speaks for."""
+"""Statements of a document outside its rows: what each line states, and where it stands."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from assay.ingest.binding.statement_frame import STATEMENTS
 from assay.ingest.formats.own.own_format import OwnFormat
 from assay.ingest.formats.own.travel import meaning
 from assay.ingest.schema.acceptance import PROVENANCE
@@ -26,7 +27,6 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Accounting, Outcome, Reading
 from assay.ingest.schema.record import Diagnostic, Schema
-from assay.ingest.statements.statement_frame import STATEMENTS
 from assay.ingest.store.case_frame import CASES, cased, stored_types
 from assay.ingest.store.parquet import write
 

@@ -27,7 +27,8 @@ from assay.ingest.source.prefixes import (
     region,
     with_zeros,
 )
-from assay.ingest.statements.context import ENDS, SAYS, WORTH, read_context
+from assay.ingest.statements.context import read_context
+from assay.ingest.statements.worth import ENDS, SAYS, WORTH
 
 from ..benchmarks import inputs
 from ..conftest import FIXTURES

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
+from assay.ingest.binding.restate import typed
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.record import Cell
-from assay.ingest.statements.restate import typed
 from assay.validate.cases.programs import PROGRAM, implied, stated
 
 LAW = "stated by the user"

@@ -13,10 +13,10 @@ from itertools import count
 from typing import Any
 
 import polars as pl
+from assay.ingest.binding.statement_frame import open_statements
 from assay.ingest.schema.fields import about_rows
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Code
-from assay.ingest.statements.statement_frame import open_statements
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.identity_check import equal

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.binding.statement_frame import open_statements
 from assay.ingest.schema.reading import Reading, table_left
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import Source, open_source
-from assay.ingest.statements.statement_frame import open_statements
 from assay.model.reproductions.deepflow_unconfigured import BASIS, solutions
 from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import weighed

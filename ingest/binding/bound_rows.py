@@ -13,13 +13,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.binding.binder import Binder
 from assay.ingest.lines.rows import BoundRows, Rows, overlapping
 from assay.ingest.schema.acceptance import PROVENANCE, check, provenance, raw_frame
 from assay.ingest.schema.decoding import decode
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Overridden
 from assay.ingest.schema.record import Cell, Record, Schema, Span
-from assay.ingest.statements.binding import Binder
 from assay.ingest.statements.context import Context
 
 MOST_RUNS = 5_000

@@ -1,7 +1,7 @@
 """Values that the caller states, bound to rows that were read before: those of an ingested folder.
 
 In: a reading, and configuration values from outside. Out: the reading as it would be, had its
-inputs been read with these values stated (see `assay.ingest.statements.binding`, the last of its
+inputs been read with these values stated (see `assay.ingest.binding.binder`, the last of its
 six places).
 """
 

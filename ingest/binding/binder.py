@@ -24,33 +24,57 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import log2
-from typing import Any
 
+from assay.ingest.binding.comparing import (
+    MODEL,
+    Said,
+    Section,
+    agreed,
+    agreed_below,
+    apart_from_layout,
+    apart_from_nodes,
+    as_asked,
+    captioned,
+    contradicts,
+    host,
+    is_said,
+    number_of,
+    of_another_count,
+    of_its_batch,
+    of_its_model,
+    of_notebook,
+    of_others,
+    of_own_tables,
+    on_what,
+    only_of,
+    overridden,
+    said_below,
+    says_apart,
+    says_more,
+    unlike,
+    without,
+)
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
     OF_A_RUN,
     OF_DEVICES,
     SIZED,
     SIZES,
-    differs,
     line_of_other,
     of_another_run,
-    of_another_size,
     of_its_devices,
-    size_of,
 )
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import SAME_FACT, SETTINGS, settle
-from assay.ingest.statements.values import saying
+from assay.ingest.statements.row_words import SAME_FACT, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
@@ -62,12 +86,6 @@ are not among them: depth is what a table of layouts tunes, and a guess there is
 
 UNIFORM = ("seq_len", "vocab", "program")
 """Fields that hold for a whole document if all its statements agree."""
-
-MODEL = (
-    "model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads", "ffn_hidden",
-    "vocab", "experts", "gated",
-)  # fmt: skip
-"""Fields that belong to a model: a heading that names another one ends what was said of them."""
 
 NOTED = (*UNIFORM, "gpu")
 """Fields that notes under a table, in its section, may say of it; those of which it is told that
@@ -89,26 +107,12 @@ OF_MACHINES = ("gpu", "gpus_per_node", "network")
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
 
-
-MOST_OF_A_NODE = 72
-"""Devices of the largest node, one rack that is one."""
-
-BEHIND = 3
-"""Lines between a table and the caption below it."""
-
-HEADED = 2
-"""Lines of a header, which stand between a caption above a table and its first row."""
-
 MOST_KEPT = 1000
 """Rows of tables that were bound and are kept: those that say alike stand near each other."""
-
-Said = Mapping[str, Cell]
 
 _ASKED = ("model", "model_size", "parameters", "hidden", "gpu", "gpus", "nodes")
 """Fields of a row whose texts, and where they stand if it does not print them, say what speaks for
 it; of the others only whether it has them."""
-
-Section = tuple[int, ...]
 
 
 class Binder:
@@ -119,7 +123,7 @@ class Binder:
     ) -> None:
         self.context = context
         every = sorted(context.statements, key=lambda statement: statement.line)
-        self._captions = _captioned(every, [row.line for row in rows if row.tabled])
+        self._captions = captioned(every, [row.line for row in rows if row.tabled])
         named = {normalise(name) for name in set(chain.from_iterable(names))} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
@@ -134,10 +138,10 @@ class Binder:
             and not each.until
             and normalise(each.subject) not in named
         ]  # fmt: skip
-        self._machines = _agreed(
-            [each for each in self.statements if each.environment and not _of_notebook(each)], None
+        self._machines = agreed(
+            [each for each in self.statements if each.environment and not of_notebook(each)], None
         )
-        self._host = _host([each for each in self.statements if _of_notebook(each)])
+        self._host = host([each for each in self.statements if of_notebook(each)])
         spelled = list(architectures(self.statements))
         self._architecture = spelled[0] if len(spelled) == 1 else {}
         self._above: dict[Section, dict[str, Cell | None]] = {}
@@ -153,11 +157,11 @@ class Binder:
         self._headings = [line for line, _ in context.sections]
         backward = [statement for statement in self.statements if statement.backward]
         self._backward = [statement.line for statement in backward]
-        self._said_below = _said_below(backward)
+        self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
-        self._uniform = _agreed([self._plain(each) for each in of_all], UNIFORM)
+        self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
         tables = {self.section(row.line) for row in rows if row.tabled}
-        self._own_lengths = _of_own_tables(of_all, tables)
+        self._own_lengths = of_own_tables(of_all, tables)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -175,7 +179,7 @@ class Binder:
         for statement in self.statements:
             self._in_section.setdefault(statement.section, []).append(statement)
         self._beside = {  # the devices that a line names beside how a run was shared among them
-            line: _on_what(each.values)
+            line: on_what(each.values)
             for each in self.statements
             for line in {each.line, *(cell.line for cell in each.values.values())}
             if each.values.keys() & {*OF_A_RUN, "dtype"}
@@ -189,7 +193,7 @@ class Binder:
         """A statement without the program that a heading names: it is of what stands below."""
         if statement.line not in self.context.titles or "program" not in statement.values:
             return statement
-        return replace(statement, values=_without(statement.values, ("program",)))
+        return replace(statement, values=without(statement.values, ("program",)))
 
     @property
     def edges(self) -> list[int]:
@@ -234,11 +238,11 @@ class Binder:
             opened,
             tuple(names),
             tuple([(name, cell.state) for name, cell in own.items()]),
-            tuple([_as_asked(cell) for name in _ASKED if (cell := own.get(name)) is not None]),
+            tuple([as_asked(cell) for name in _ASKED if (cell := own.get(name)) is not None]),
         )
         if key not in self._tabled:
             self._tabled[key] = self._bound(line, own, opened, tabled=True, names=names)
-        return _apart_from_layout(dict(self._tabled[key]), own)
+        return apart_from_layout(dict(self._tabled[key]), own)
 
     def _bound(
         self,
@@ -259,25 +263,29 @@ class Binder:
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             if not values:
                 return
-            other = bool(titled) and _of_others(values.get("gpu"), titled)
+            other = bool(titled) and of_others(values.get("gpu"), titled)
             mine = self._of_its_run(values, own, row) if tabled else values
-            mine = _of_its_batch(mine, found.get("batch_size"))
+            mine = of_its_batch(mine, found.get("batch_size"))
             mine = (
-                _without(mine, settled_nearer(mine, self._nearer(section, opened)))
+                without(mine, settled_nearer(mine, self._nearer(section, opened)))
                 if tabled
                 else mine
             )
             for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (
                     (other and name in OF_DEVICES)
-                    or _says_more(name, row.get(name), cell)
-                    or _of_another_count(name, cell, mine, row)
+                    or says_more(name, row.get(name), cell)
+                    or of_another_count(name, cell, mine, row)
                 ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))
-                if any(map(partial(_says_apart, cell), facts)) or (sized and name in SIZES):
+                if any(map(partial(says_apart, cell), facts)) or (sized and name in SIZES):
                     continue
-                if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
+                if (
+                    name == "gpus_per_node"
+                    and is_said(own.get("gpus"))
+                    and is_said(own.get("nodes"))
+                ):
                     continue  # which a row that prints both says itself
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
@@ -294,25 +302,25 @@ class Binder:
         apart = False  # whether a heading has named another model than those around it
         for depth in range(len(section), -1, -1):
             said = self._speaking(section[:depth], row)
-            take(_without(said, MODEL) if apart else said, "stated", None)
+            take(without(said, MODEL) if apart else said, "stated", None)
             titled = titled or self._devices_of(section[depth - 1] if depth else 0)
             apart |= bool(depth) and bool(self._headed.get(section[depth - 1]))
-        if self._last is not None and not _contradicts(self._last, row):
-            take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
+        if self._last is not None and not contradicts(self._last, row):
+            take(only_of(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         below = self._said_below[bisect_right(self._backward, line)]
         take(below, "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         if not tabled:
             take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
         take(self._host if tabled else {}, "assumed", ASSUMED_LAWS["machines"])
-        machines = _only(self._machines, OF_MACHINES) if tabled else self._machines
+        machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         take(machines, "assumed", ASSUMED_LAWS["machines"])
         if tabled or not self._met_others(section):
             dropped = ("seq_len",) if tabled and self._own_lengths else ()
-            take(_without(self._uniform, dropped), "assumed", ASSUMED_LAWS["uniform"])
-        if not any(_says(own.get(name)) for name in NAMING):
+            take(without(self._uniform, dropped), "assumed", ASSUMED_LAWS["uniform"])
+        if not any(is_said(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
-        _apart_from_nodes(found, own)
+        apart_from_nodes(found, own)
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
@@ -323,11 +331,11 @@ class Binder:
 
         A sentence above a table that prints its devices is of all of them.
         """
-        itself = any(cell.value_origin == "printed" for cell in _on_what(own).values())
-        machines = {} if itself else {**_on_what(values), **_on_what(row)}
+        itself = any(cell.value_origin == "printed" for cell in on_what(own).values())
+        machines = {} if itself else {**on_what(values), **on_what(row)}
         return {
             name: cell
-            for name, cell in _of_its_model(values, own).items()
+            for name, cell in of_its_model(values, own).items()
             if cell.line not in self._of_one
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
             and not (name == "dtype" and self._on_another(cell.line, machines))
@@ -341,8 +349,8 @@ class Binder:
 
     def _on_another(self, line: int, machines: Said) -> bool:
         """Whether a line names other devices than a row's: what it ran in they need not."""
-        theirs = _only(self._beside.get(line, {}), ("gpu",))
-        return bool(theirs) and of_another_run(theirs, _only(machines, ("gpu",)))
+        theirs = only_of(self._beside.get(line, {}), ("gpu",))
+        return bool(theirs) and of_another_run(theirs, only_of(machines, ("gpu",)))
 
     def _titled_model(self, section: Section) -> list[str]:
         """Names of the model that the innermost heading that names one does."""
@@ -378,7 +386,7 @@ class Binder:
             return every
         by_size = self._said.get(section, {None: {}})
         found = dict(by_size[None])
-        for name, (turn, cell) in by_size.get(_number(size), {}).items():
+        for name, (turn, cell) in by_size.get(number_of(size), {}).items():
             if name not in found or turn > found[name][0]:
                 found[name] = turn, cell
         return {name: cell for name, (_, cell) in found.items()}
@@ -393,7 +401,7 @@ class Binder:
                 for each in self._in_section.get(section, ())
                 if not each.of_run and not each.size
             ]
-            self._notes[section] = [each.line for each in mine], _agreed_below(mine, NOTED)
+            self._notes[section] = [each.line for each in mine], agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]
         return agreed[bisect_right(lines, line)]
 
@@ -407,7 +415,7 @@ class Binder:
                     continue
                 for name, cell in values.items():
                     held = said.setdefault(name, cell)
-                    if held is None or cell is None or _unlike(held, cell):
+                    if held is None or cell is None or unlike(held, cell):
                         said[name] = None
             known = {name: cell for name, cell in said.items() if cell is not None}
             self._alike = self._taken, section, known
@@ -432,14 +440,14 @@ class Binder:
         above = self._above.setdefault(statement.section, {})
         for name, cell in values.items():
             held = above.setdefault(name, cell)
-            if held is None or cell.state != "value" or _unlike(held, cell):
+            if held is None or cell.state != "value" or unlike(held, cell):
                 above[name] = None
         if statement.of_run:
             self._begin(statement)
             self._of_run.update(values)
         if size is not None:
             self._last = statement
-        if _of_notebook(statement):
+        if of_notebook(statement):
             return  # of all that was measured, and of no section
         self._leave(statement)
         self._any.setdefault(statement.section, {}).update(values)
@@ -491,7 +499,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
-            if not _says_more(name, record.cells.get(name), cell):
+            if not says_more(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
         _of_a_micro_batch(record.cells)
@@ -506,7 +514,7 @@ def _of_a_micro_batch(cells: dict[str, Cell]) -> None:
     size, steps = cells.get("batch_size"), cells.get("accumulation")
     if size is None or steps is None or not size.state == steps.state == "value":
         return
-    whole, count = _number(size), _number(steps)
+    whole, count = number_of(size), number_of(steps)
     if "micro_batch" in cells or size.value_origin == "printed" or not (whole and count):
         return
     if count > 1 and whole % count:
@@ -525,9 +533,9 @@ def _names_one(gpu: Cell) -> bool:
 def _of_another_batch(record: Record, said: Cell) -> bool:
     """Whether a batch is neither that of a replica nor that of all, by those that a row prints: it
     holds no whole number of its micro-batches, or more than all of its sequences."""
-    size = _number(said) if said.state == "value" else None
+    size = number_of(said) if said.state == "value" else None
     cells = (record.cells.get(name) for name in ("micro_batch", "global_batch"))
-    micro, whole = (_number(cell) if cell and cell.state == "value" else None for cell in cells)
+    micro, whole = (number_of(cell) if cell and cell.state == "value" else None for cell in cells)
     return bool(size and ((micro and size % micro) or (whole and size > whole)))
 
 
@@ -537,7 +545,6 @@ def _shares_nothing(record: Record) -> bool:
 
 
 _REPLICATED = re.compile(r"\W*(?:plain |torch |pytorch )?(?:DDP|data[- ]parallel(?:ism)?)\W*", re.I)
-
 
 _RATES = (("tokens_per_gpu_per_s", "samples_per_gpu_per_s"), ("tokens_per_s", "samples_per_s"))
 """Rates of tokens and of sequences, both of one device or both of all."""
@@ -552,7 +559,7 @@ def _by_its_rates(record: Record, said: Cell | None) -> Cell | None:
     """
     if said is None or "seq_len" in record.cells:
         return None
-    length = _number(said) if said.value_origin == "assumed" and said.state == "value" else None
+    length = number_of(said) if said.value_origin == "assumed" and said.state == "value" else None
     for pair in _RATES if length or said.state == "unknown" else ():
         tokens, samples = (_as_printed(record.cells.get(name)) for name in pair)
         if tokens is None or samples is None or samples.low <= 0:
@@ -625,264 +632,3 @@ def _named_by(model: Cell | None, size: Cell | None) -> list[str]:
 
 
 _SIGNS = {1e9: "B", 1e6: "M"}
-
-
-def _captioned(
-    statements: Sequence[Statement], lines: Sequence[int]
-) -> dict[int, tuple[Said, int]]:
-    """Row → what the caption of its table says, and the line of the caption.
-
-    It stands right below its table, unless the first of the document that stands at one table only
-    stands above it, where the header and its rule lie between.
-    """
-    held, found, rows = set(lines), dict[int, tuple[Said, int]](), sorted(lines)
-    for each in (statement for statement in statements if statement.until):
-        mine = rows[bisect_left(rows, each.since or each.line) : bisect_right(rows, each.until)]
-        for row in mine:  # one table may have a title and a note
-            found[row] = {**found.get(row, ({}, 0))[0], **each.values}, each.line
-    free = (each for each in statements if each.caption and not each.until)
-    ends = [(each, *_tables_at(each.line, held)) for each in free]
-    sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]
-    above = bool(sides) and not sides[0][0]
-    for statement, over, under in ends:
-        row, step = (under, 1) if above or not over else (over, -1)
-        while row in held:
-            found[row] = statement.values, statement.line
-            row += step
-    return found
-
-
-def _tables_at(line: int, held: Set[int]) -> tuple[int, int]:
-    """The last row of the table right above a caption and the first of that below; 0 for none."""
-    over = next((line - n for n in range(1, BEHIND + 1) if line - n in held), 0)
-    under = next((line + n for n in range(1, BEHIND + HEADED + 1) if line + n in held), 0)
-    return over, under
-
-
-def _of_notebook(statement: Statement) -> bool:
-    """Whether a statement is what a notebook prints of the machine that it ran on."""
-    return statement.environment and not statement.section
-
-
-def _host(printed: Sequence[Statement]) -> dict[str, Cell]:
-    """The device that a notebook prints, and that it is one, where a listing of all names one."""
-    said = _agreed(printed, ("gpu", "gpus"))
-    listed = [each for each in printed if each.of_run or "gpus" in each.values]
-    if len(listed) == 1 and "gpu" in said:
-        return {**said, "gpus": said["gpu"]._replace(text="1")}
-    return _only(said, ("gpu",))
-
-
-def _of_its_batch(values: Said, nearer: Cell | None) -> Said:
-    """Values without batches that are other ones than what is said nearer by a row, of one device
-    or of all."""
-    if nearer is None:
-        return values
-    return {
-        name: cell for name, cell in values.items()
-        if name not in ("micro_batch", "global_batch") or not _differ(nearer, cell)
-    }  # fmt: skip
-
-
-def _unlike(one: Cell, other: Cell) -> bool:
-    return (one.text, one.scale, one.state) != (other.text, other.scale, other.state)
-
-
-def overridden(record: Record, said: Said) -> dict[str, Cell]:
-    """Cells of the nearest statement above, in the same section, that differ from the row's own."""
-    return {
-        name: cell
-        for name, cell in said.items()
-        if (own := record.cells.get(name)) is not None
-        and own.line == record.line
-        and own.state == cell.state == "value"
-        and _differ(own, cell)
-    }
-
-
-def _said_below(backward: Sequence[Statement]) -> list[dict[str, Cell]]:
-    """Values of the statements that hold above too, from each of them on; the first counts."""
-    found: list[dict[str, Cell]] = [{}]
-    for statement in reversed(backward):
-        said = {name: cell for name, cell in statement.values.items()
-                if _says(cell) or name not in found[-1]}  # fmt: skip
-        found.append(found[-1] | said)
-    return found[::-1]
-
-
-def _number(cell: Cell) -> float | None:
-    """Number in a cell; None where it is no number, for which its row will be refused."""
-    try:
-        return float(cell.text) * cell.scale
-    except ValueError:
-        return None
-
-
-def _differ(own: Cell, said: Cell) -> bool:
-    """Whether two cells hold different numbers; words are no matter here."""
-    numbers = _number(own), _number(said)
-    return None not in numbers and numbers[0] != numbers[1]
-
-
-def _says(cell: Cell | None) -> bool:
-    """Whether a field is spoken for: a cell that is left blank says nothing."""
-    return cell is not None and cell.state != "missing"
-
-
-def _says_apart(said: Cell, cell: Cell | None) -> bool:
-    """Whether a field is spoken for, and not by the line that says another beside it."""
-    return _says(cell) and not (
-        cell is not None and cell.value_origin == "stated" and cell.line == said.line
-    )
-
-
-def _as_asked(cell: Cell) -> tuple[str, float, int]:
-    """A cell as binding asks of it: its number and, where its row does not print it, its line."""
-    return cell.text, cell.scale, -1 if cell.value_origin == "printed" else cell.line
-
-
-def _on_what(values: Said) -> dict[str, Cell]:
-    return {name: values[name] for name in ("gpu", "gpus") if name in values}
-
-
-def _says_more(name: str, own: Cell | None, said: Cell) -> bool:
-    """Whether a field is spoken for, and not by what is said, or by the kind of it."""
-    return _says(own) and not (
-        _names_the_same(own, said) or (name == "gpu" and _of_kind_named(own, said))
-    )
-
-
-def _names_the_same(own: Cell | None, said: Cell) -> bool:
-    """Whether a row leaves open between this value and the one of all rows: `+ bf16` above it."""
-    if own is None or own.state != "unknown" or said.state != "value":
-        return False
-    return (own.text.casefold(), own.scale) == (said.text.casefold(), said.scale)
-
-
-def _of_kind_named(own: Cell | None, said: Cell) -> bool:
-    """Whether a device is the one whose kind alone a row knows: `A100-80GB` for `A100 nodes`."""
-    if own is None or own.state != "unknown" or said.state != "value":
-        return False
-    mine, others = (
-        {each.key.partition(".")[0] for each in devices(cell.text)} for cell in (own, said)
-    )
-    return bool(mine) and mine == others
-
-
-def _of_its_model(values: Said, own: Said) -> Said:
-    """Values without those of a model of another size than a row's, and what its line says."""
-    model = values.get("model")
-    if model is None or not (model.line and of_another_size(model.text, own)):
-        model = values.get("model_size")
-        if model is None or not _sized_otherwise(model, own):
-            return values
-    return {
-        name: cell for name, cell in values.items()
-        if name not in MODEL and cell.line != model.line
-    }  # fmt: skip
-
-
-def _sized_otherwise(size: Cell, own: Said) -> bool:
-    """Whether the model of a row has another size than a statement says of the runs it is of."""
-    said = _number(size) if size.state == "value" and size.line else None
-    printed = size_of(own)
-    return said is not None and printed is not None and differs(said, printed)
-
-
-def _contradicts(statement: Statement, row: Said) -> bool:
-    held, said = row.get("hidden"), statement.values.get("hidden")
-    if held is None or said is None or held.state != "value":
-        return False
-    return _differ(held, said)
-
-
-def _of_others(cell: Cell | None, titled: Set[str]) -> bool:
-    """Whether a line names none of the devices that the heading of a row does; what its reader
-    states has no line, and no other devices in mind than the row's."""
-    named = devices(cell.text) if cell is not None and cell.line else ()
-    return bool(named) and not any(each.key in titled for each in named)
-
-
-_COUNTED_TOGETHER = {"gpus": "nodes", "nodes": "gpus"}
-
-
-def _of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
-    """Whether a line counts devices and their nodes, and a nearer one other nodes or devices."""
-    other = _COUNTED_TOGETHER.get(name, "")
-    theirs, held = said.get(other), row.get(other)
-    if theirs is None or held is None or theirs.line != cell.line or held.line == cell.line:
-        return False
-    return _differ(held, theirs)
-
-
-def _apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
-    """Values bound to a row, without devices that cannot be shared as the row prints: `8 GPUs` are
-    none for 2 x 4 x 2 ranks."""
-    gpus, ranks = found.get("gpus"), 1.0
-    for name in ("tp", "pp", "dp", "cp") if gpus is not None else ():
-        cell = own.get(name)
-        if cell is not None and cell.state == "value":
-            ranks *= _number(cell) or 1.0
-    many = _number(gpus) if gpus is not None and ranks > 1 else None
-    if gpus is None or not many or many % ranks == 0:
-        return found
-    return {
-        name: cell for name, cell in found.items()
-        if name not in ("gpus", "nodes") or cell.line != gpus.line
-    }  # fmt: skip
-
-
-def _apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
-    """Take out what was said of nodes or of devices in another place than the other of them, where
-    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; and nodes that all
-    together have not the devices that a row prints."""
-    nodes, gpus = found.get("nodes"), found.get("gpus")
-    if nodes is not None and _says(own.get("gpus")):
-        of_each = found.get("gpus_per_node", own.get("gpus_per_node"))
-        each = _number(of_each) if of_each else None
-        many, few = _number(own["gpus"]), _number(nodes)
-        if many and few and (many % few or (each and many != each * few)):
-            del found["nodes"]
-        return
-    if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
-        return
-    many, few = _number(gpus), _number(nodes)
-    if many and few and (many % few or many / few > MOST_OF_A_NODE):
-        found.pop("nodes" if nodes.line < gpus.line else "gpus")
-
-
-def _of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool:
-    """Whether a length of sequences is said in one section alone, which has tables of its own, and
-    other sections have tables as well: it is of those, and not of the whole document."""
-    said = {each.section for each in statements if "seq_len" in each.values}
-    return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
-
-
-def _without(values: Said, names: Collection[str]) -> dict[str, Cell]:
-    return {name: cell for name, cell in values.items() if name not in names}
-
-
-def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
-    return {name: cell for name, cell in values.items() if name in names}
-
-
-def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
-    """Cells that the statements from each of them on agree about, the first of them first."""
-    said: dict[str, dict[Any, Cell]] = {}
-    found: list[dict[str, Cell]] = [{}]
-    for statement in reversed(statements):
-        told = (*names, *SETTINGS) if statement.since else names
-        for name, cell in _only(statement.values, told).items():
-            said.setdefault(name, {})[saying(cell)] = cell
-        alike = {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}
-        found.append({name: cell for name, cell in alike.items() if cell.state == "value"})
-    return found[::-1]
-
-
-def _agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dict[str, Cell]:
-    """Cells of some fields, or all, that all statements which speak of them say alike."""
-    said: dict[str, dict[Any, Cell]] = {}
-    for statement in statements:
-        for name, cell in (_only(statement.values, names) if names else statement.values).items():
-            said.setdefault(name, {}).setdefault(saying(cell), cell)
-    return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

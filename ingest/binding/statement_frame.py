@@ -1,7 +1,7 @@
 """Statements of a document as a frame: what each says of which field, where, and for which rows.
 
 In: the statements of sources. Out: a row for each field of each of them, in the order of lines.
-What a statement means for a row is decided later (`assay.ingest.statements.binding`); what looks
+What a statement means for a row is decided later (`assay.ingest.binding.binder`); what looks
 like one and was not understood is a row too, of strength `open`.
 """
 
@@ -12,11 +12,11 @@ from operator import itemgetter
 from typing import Any
 
 import polars as pl
+from assay.ingest.binding.comparing import MODEL
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Statement
-from assay.ingest.statements.binding import MODEL
 from assay.ingest.vocabulary.terms import terms
 
 STATEMENTS: dict[str, pl.DataType] = {

@@ -1,0 +1,1 @@
+"""The rows that a document's statements speak for, and what was bound to each."""

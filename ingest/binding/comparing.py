@@ -1,0 +1,300 @@
+"""Comparisons of what is said with what a row says itself, and of statements with each other."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Mapping, Sequence, Set
+from typing import Any
+
+from assay.ingest.columns.titles import (
+    differs,
+    of_another_size,
+    size_of,
+)
+from assay.ingest.schema.record import Cell, Record, Statement
+from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.statements.values import saying
+from assay.ingest.vocabulary.devices import devices
+
+MODEL = (
+    "model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads", "ffn_hidden",
+    "vocab", "experts", "gated",
+)  # fmt: skip
+"""Fields that belong to a model: a heading that names another one ends what was said of them."""
+
+MOST_OF_A_NODE = 72
+"""Devices of the largest node, one rack that is one."""
+
+BEHIND = 3
+"""Lines between a table and the caption below it."""
+
+HEADED = 2
+"""Lines of a header, which stand between a caption above a table and its first row."""
+
+Said = Mapping[str, Cell]
+
+Section = tuple[int, ...]
+
+
+def captioned(statements: Sequence[Statement], lines: Sequence[int]) -> dict[int, tuple[Said, int]]:
+    """Row → what the caption of its table says, and the line of the caption.
+
+    It stands right below its table, unless the first of the document that stands at one table only
+    stands above it, where the header and its rule lie between.
+    """
+    held, found, rows = set(lines), dict[int, tuple[Said, int]](), sorted(lines)
+    for each in (statement for statement in statements if statement.until):
+        mine = rows[bisect_left(rows, each.since or each.line) : bisect_right(rows, each.until)]
+        for row in mine:  # one table may have a title and a note
+            found[row] = {**found.get(row, ({}, 0))[0], **each.values}, each.line
+    free = (each for each in statements if each.caption and not each.until)
+    ends = [(each, *_tables_at(each.line, held)) for each in free]
+    sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]
+    above = bool(sides) and not sides[0][0]
+    for statement, over, under in ends:
+        row, step = (under, 1) if above or not over else (over, -1)
+        while row in held:
+            found[row] = statement.values, statement.line
+            row += step
+    return found
+
+
+def _tables_at(line: int, held: Set[int]) -> tuple[int, int]:
+    """The last row of the table right above a caption and the first of that below; 0 for none."""
+    over = next((line - n for n in range(1, BEHIND + 1) if line - n in held), 0)
+    under = next((line + n for n in range(1, BEHIND + HEADED + 1) if line + n in held), 0)
+    return over, under
+
+
+def of_notebook(statement: Statement) -> bool:
+    """Whether a statement is what a notebook prints of the machine that it ran on."""
+    return statement.environment and not statement.section
+
+
+def host(printed: Sequence[Statement]) -> dict[str, Cell]:
+    """The device that a notebook prints, and that it is one, where a listing of all names one."""
+    said = agreed(printed, ("gpu", "gpus"))
+    listed = [each for each in printed if each.of_run or "gpus" in each.values]
+    if len(listed) == 1 and "gpu" in said:
+        return {**said, "gpus": said["gpu"]._replace(text="1")}
+    return only_of(said, ("gpu",))
+
+
+def of_its_batch(values: Said, nearer: Cell | None) -> Said:
+    """Values without batches that are other ones than what is said nearer by a row, of one device
+    or of all."""
+    if nearer is None:
+        return values
+    return {
+        name: cell for name, cell in values.items()
+        if name not in ("micro_batch", "global_batch") or not differ(nearer, cell)
+    }  # fmt: skip
+
+
+def unlike(one: Cell, other: Cell) -> bool:
+    """Whether two cells say something else of one field."""
+    return (one.text, one.scale, one.state) != (other.text, other.scale, other.state)
+
+
+def overridden(record: Record, said: Said) -> dict[str, Cell]:
+    """Cells of the nearest statement above, in the same section, that differ from the row's own."""
+    return {
+        name: cell
+        for name, cell in said.items()
+        if (own := record.cells.get(name)) is not None
+        and own.line == record.line
+        and own.state == cell.state == "value"
+        and differ(own, cell)
+    }
+
+
+def said_below(backward: Sequence[Statement]) -> list[dict[str, Cell]]:
+    """Values of the statements that hold above too, from each of them on; the first counts."""
+    found: list[dict[str, Cell]] = [{}]
+    for statement in reversed(backward):
+        said = {name: cell for name, cell in statement.values.items()
+                if is_said(cell) or name not in found[-1]}  # fmt: skip
+        found.append(found[-1] | said)
+    return found[::-1]
+
+
+def number_of(cell: Cell) -> float | None:
+    """Number in a cell; None where it is no number, for which its row will be refused."""
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return None
+
+
+def differ(own: Cell, said: Cell) -> bool:
+    """Whether two cells hold different numbers; words are no matter here."""
+    numbers = number_of(own), number_of(said)
+    return None not in numbers and numbers[0] != numbers[1]
+
+
+def is_said(cell: Cell | None) -> bool:
+    """Whether a field is spoken for: a cell that is left blank says nothing."""
+    return cell is not None and cell.state != "missing"
+
+
+def says_apart(said: Cell, cell: Cell | None) -> bool:
+    """Whether a field is spoken for, and not by the line that says another beside it."""
+    return is_said(cell) and not (
+        cell is not None and cell.value_origin == "stated" and cell.line == said.line
+    )
+
+
+def as_asked(cell: Cell) -> tuple[str, float, int]:
+    """A cell as binding asks of it: its number and, where its row does not print it, its line."""
+    return cell.text, cell.scale, -1 if cell.value_origin == "printed" else cell.line
+
+
+def on_what(values: Said) -> dict[str, Cell]:
+    """The devices among values, and how many."""
+    return {name: values[name] for name in ("gpu", "gpus") if name in values}
+
+
+def says_more(name: str, own: Cell | None, said: Cell) -> bool:
+    """Whether a field is spoken for, and not by what is said, or by the kind of it."""
+    return is_said(own) and not (
+        _names_the_same(own, said) or (name == "gpu" and _of_kind_named(own, said))
+    )
+
+
+def _names_the_same(own: Cell | None, said: Cell) -> bool:
+    """Whether a row leaves open between this value and the one of all rows: `+ bf16` above it."""
+    if own is None or own.state != "unknown" or said.state != "value":
+        return False
+    return (own.text.casefold(), own.scale) == (said.text.casefold(), said.scale)
+
+
+def _of_kind_named(own: Cell | None, said: Cell) -> bool:
+    """Whether a device is the one whose kind alone a row knows: `A100-80GB` for `A100 nodes`."""
+    if own is None or own.state != "unknown" or said.state != "value":
+        return False
+    mine, others = (
+        {each.key.partition(".")[0] for each in devices(cell.text)} for cell in (own, said)
+    )
+    return bool(mine) and mine == others
+
+
+def of_its_model(values: Said, own: Said) -> Said:
+    """Values without those of a model of another size than a row's, and what its line says."""
+    model = values.get("model")
+    if model is None or not (model.line and of_another_size(model.text, own)):
+        model = values.get("model_size")
+        if model is None or not _sized_otherwise(model, own):
+            return values
+    return {
+        name: cell for name, cell in values.items()
+        if name not in MODEL and cell.line != model.line
+    }  # fmt: skip
+
+
+def _sized_otherwise(size: Cell, own: Said) -> bool:
+    """Whether the model of a row has another size than a statement says of the runs it is of."""
+    said = number_of(size) if size.state == "value" and size.line else None
+    printed = size_of(own)
+    return said is not None and printed is not None and differs(said, printed)
+
+
+def contradicts(statement: Statement, row: Said) -> bool:
+    """Whether a statement is of a model of another hidden size than the row's."""
+    held, said = row.get("hidden"), statement.values.get("hidden")
+    if held is None or said is None or held.state != "value":
+        return False
+    return differ(held, said)
+
+
+def of_others(cell: Cell | None, titled: Set[str]) -> bool:
+    """Whether a line names none of the devices that the heading of a row does; what its reader
+    states has no line, and no other devices in mind than the row's."""
+    named = devices(cell.text) if cell is not None and cell.line else ()
+    return bool(named) and not any(each.key in titled for each in named)
+
+
+_COUNTED_TOGETHER = {"gpus": "nodes", "nodes": "gpus"}
+
+
+def of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
+    """Whether a line counts devices and their nodes, and a nearer one other nodes or devices."""
+    other = _COUNTED_TOGETHER.get(name, "")
+    theirs, held = said.get(other), row.get(other)
+    if theirs is None or held is None or theirs.line != cell.line or held.line == cell.line:
+        return False
+    return differ(held, theirs)
+
+
+def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
+    """Values bound to a row, without devices that cannot be shared as the row prints: `8 GPUs` are
+    none for 2 x 4 x 2 ranks."""
+    gpus, ranks = found.get("gpus"), 1.0
+    for name in ("tp", "pp", "dp", "cp") if gpus is not None else ():
+        cell = own.get(name)
+        if cell is not None and cell.state == "value":
+            ranks *= number_of(cell) or 1.0
+    many = number_of(gpus) if gpus is not None and ranks > 1 else None
+    if gpus is None or not many or many % ranks == 0:
+        return found
+    return {
+        name: cell for name, cell in found.items()
+        if name not in ("gpus", "nodes") or cell.line != gpus.line
+    }  # fmt: skip
+
+
+def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
+    """Take out what was said of nodes or of devices in another place than the other of them, where
+    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; and nodes that all
+    together have not the devices that a row prints."""
+    nodes, gpus = found.get("nodes"), found.get("gpus")
+    if nodes is not None and is_said(own.get("gpus")):
+        of_each = found.get("gpus_per_node", own.get("gpus_per_node"))
+        each = number_of(of_each) if of_each else None
+        many, few = number_of(own["gpus"]), number_of(nodes)
+        if many and few and (many % few or (each and many != each * few)):
+            del found["nodes"]
+        return
+    if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
+        return
+    many, few = number_of(gpus), number_of(nodes)
+    if many and few and (many % few or many / few > MOST_OF_A_NODE):
+        found.pop("nodes" if nodes.line < gpus.line else "gpus")
+
+
+def of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool:
+    """Whether a length of sequences is said in one section alone, which has tables of its own, and
+    other sections have tables as well: it is of those, and not of the whole document."""
+    said = {each.section for each in statements if "seq_len" in each.values}
+    return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
+
+
+def without(values: Said, names: Collection[str]) -> dict[str, Cell]:
+    """Values of other fields than these."""
+    return {name: cell for name, cell in values.items() if name not in names}
+
+
+def only_of(values: Said, names: Sequence[str]) -> dict[str, Cell]:
+    """Values of these fields."""
+    return {name: cell for name, cell in values.items() if name in names}
+
+
+def agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
+    """Cells that the statements from each of them on agree about, the first of them first."""
+    said: dict[str, dict[Any, Cell]] = {}
+    found: list[dict[str, Cell]] = [{}]
+    for statement in reversed(statements):
+        told = (*names, *SETTINGS) if statement.since else names
+        for name, cell in only_of(statement.values, told).items():
+            said.setdefault(name, {})[saying(cell)] = cell
+        alike = {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}
+        found.append({name: cell for name, cell in alike.items() if cell.state == "value"})
+    return found[::-1]
+
+
+def agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dict[str, Cell]:
+    """Cells of some fields, or all, that all statements which speak of them say alike."""
+    said: dict[str, dict[Any, Cell]] = {}
+    for statement in statements:
+        for name, cell in (only_of(statement.values, names) if names else statement.values).items():
+            said.setdefault(name, {}).setdefault(saying(cell), cell)
+    return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

@@ -1,0 +1,410 @@
+"""The statement that one line is, by its form: a caption, pairs, words, options, a name.
+
+Whose it is, and what the lines around it make of it, is asked in `assay.ingest.statements.context`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.titles import titled
+from assay.ingest.lines.lark import Token, Tree, parsed_alike
+from assay.ingest.lines.outlines import MOST, Form, form, outline
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.command_lines import (
+    command,
+    composed_name,
+)
+from assay.ingest.statements.lists import by_commas, everywhere, in_title, listed, twice_over
+from assay.ingest.statements.nested import LONGEST, PLACED, nested
+from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
+from assay.ingest.statements.sentences import of_every_run
+from assay.ingest.statements.trained_with import LINK, trained_with
+from assay.ingest.statements.values import (
+    OF_JOBS,
+    OPEN,
+    cell_of,
+    known,
+    no_value,
+    of_listed,
+    of_whom,
+    switched_on,
+    unset,
+)
+from assay.ingest.statements.worth import SAID
+from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, signed
+from assay.ingest.vocabulary.networks import names_network, network_named
+
+_LOGGED = deferred(
+    r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
+    rf"(?:{PLACED}\s*)?"
+    r"(?:Config param\s+)?"
+)
+"""A logger's brackets, its clock and its arrow, and what a trainer says before its settings."""
+
+_COMMENT = deferred(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
+
+_NESTED = deferred(r"^[\s{]*(?:[\"']\w+[\"']\s*:\s*\{\s*)+(?=[\"'])|^\{\s*(?=[\"'])")
+"""Openings of objects inside each other: `{'model': {'n_layers': 32,`."""
+
+_CALLS = deferred(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
+"""Openings of records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
+
+_BUILT = deferred(
+    r"\s*(?:_component_|_target_)\s*[:=]\s*[\"']?[\w.]*\bmodels?\.(?:\w+\.)*([a-z]\w*_[0-9]+[bm])[\"']?\s*"
+)
+
+_QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
+
+_CAPTION = deferred(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+(?:\**[.:]|\*\*).*)\s*")
+"""A line in italics, or a numbered one: the caption of the table above it, if there is one."""
+
+_MARKUP = deferred(
+    r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
+    re.IGNORECASE,
+)
+"""Signs of HTML in a text."""
+
+_ROLE = deferred(r"(?:\\ )?:(?:sup|sub):`[^`]{1,4}`")
+"""Small signs beside a word in reStructuredText, as of a trade mark."""
+
+_LABELS = ("KEY", "PHRASE", "SUBJECT")
+
+_MAX_STATEMENT, _MAX_WORDS = 300, 4000
+"""Letters of a line beyond which it is no statement by its form, and nothing but a command."""
+
+SENTENCES = deferred(r"(?<=[\w)])[.;] +(?=[A-Z])|。")
+
+
+def stated(
+    source: str, line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    """The statement that a line is; `says`: whether `SAYS` is found in it, if that is known."""
+    if len(line.text) > _MAX_WORDS:
+        return _understood(line, section, says=says, heading=heading)
+    key = outline(line.text), line.column, bool(line.prefix), says, heading
+    if key not in _REPEATED:
+        found = _understood(line, section, says=says, heading=heading)
+        if len(_REPEATED) >= MOST:
+            _REPEATED.clear()
+        said = (found, form(line.text, found.values, line.column)) if found else None
+        _REPEATED[key] = said
+        return found
+    known = _REPEATED[key]
+    if known is None:
+        return None
+    found, told = known
+    if told is None:
+        return _understood(line, section, says=says, heading=heading)
+    values = told.said_by(line.text, line.number)
+    return Statement(
+        line.number, section, values, found.size, found.backward, found.of_run, found.subject,
+        caption=found.caption,
+    )  # fmt: skip
+
+
+_REPEATED: dict[tuple[str, int, bool, bool | None, bool], tuple[Statement, Form | None] | None] = {}
+"""Statements that lines of an outline are, wherever they stand, and the form of what they say:
+programs and documents repeat themselves. Of what is peeled off a line it counts whether there is
+something."""
+
+
+def _understood(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    if ":`" in line.text:
+        line = line._replace(text=_ROLE.sub(lambda found: " " * len(found[0]), line.text))
+    if "<" in line.text or "&nbsp;" in line.text:
+        says = None
+        line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))
+    if OF_ONE.search(line.text):
+        return None
+    line = line._replace(text=by_commas(line.text))
+    if held := nested(line):
+        return Statement(line.number, section, held)
+    if len(line.text) > _MAX_WORDS:
+        told = {} if MEASURED.search(line.text) else command(line)
+        return Statement(line.number, section, told) if told else None
+    return _in_words(line, section, says=says, heading=heading)
+
+
+def _in_words(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    """The statement that a line is, but for what it says of other runs."""
+    statement = _in_any_words(line, section, says=says, heading=heading)
+    if heading or line.prefix or (statement is None and not _TURNS_TO_OURS.search(line.text)):
+        return statement
+    if (own := of_these_runs(line.text)) == line.text:
+        return statement
+    says = SAID.search(line.text) is not None if says is None else says
+    return _in_any_words(line._replace(text=own), section, says=says, heading=heading)
+
+
+_TURNS_TO_OURS = deferred(r"\b(?:[Uu]nlike|[Ii]nstead of|[Rr]ather than|[Tt]ested|[Ee]valuated)\b")
+"""In every line that says nothing as it stands, and something once others are left out of it."""
+
+
+def _in_any_words(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    """The statement that a line is by its form: a caption, pairs, words, options, a name."""
+    statement = _by_form(line, section, says=says, heading=heading)
+    if statement is not None:
+        values = statement.values
+        held = {name: cell for name, cell in values.items() if not but_for_some(cell, line)}
+        statement = replace(statement, values=held) if held else None
+    if statement is not None and not statement.values.keys().isdisjoint(OF_JOBS):
+        held = of_whom(dict(statement.values), line.text)
+        statement = replace(statement, values=held)
+    if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
+        held = {name: cell for name, cell in statement.values.items() if name not in several}
+        statement = replace(statement, values=held) if held else None
+    if statement is not None and "VISIBLE_DEVICES" in line.text:
+        statement = _of_visible(statement, line)
+    if line.text.lstrip().startswith("|"):
+        return statement
+    caption = statement is not None and statement.caption
+    told = trained_with(line, heading=heading or caption) | _network(line)
+    if not told or (statement is not None and told.keys() <= statement.values.keys()):
+        return statement
+    bare = statement or Statement(line.number, section, {})
+    return replace(bare, values={**told, **bare.values})
+
+
+_VISIBLE = deferred(r"\b[A-Z_]+_VISIBLE_DEVICES ?= ?[\"']?([0-9]+(?:,[0-9]+)*)(?![0-9,])")
+
+
+def _of_visible(statement: Statement, line: Line) -> Statement:
+    """A statement whose number of devices is how many of them its line lets programs see."""
+    seen = _VISIBLE.search(line.text)
+    if seen is None or "gpus" not in statement.values:
+        return statement
+    count = Cell(str(seen[1].count(",") + 1), line.number, line.column + seen.start(1))
+    return replace(statement, values={**statement.values, "gpus": count})
+
+
+def _network(line: Line) -> dict[str, Cell]:
+    """The network that a line gives a rate of, where it speaks of machines and not of a figure."""
+    if not names_network(line.text) or MEASURED.search(line.text):
+        return {}
+    found = network_named(line.text)
+    if found is None:
+        return {}
+    return {"network": Cell(found.text, line.number, line.column + found.at)}
+
+
+def _by_form(  # noqa: PLR0912
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    values: dict[str, Cell] = {}
+    variable = _EXPORTED.fullmatch(line.text)
+    if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
+        return _named_for_run(line, section)
+    measured = MEASURED.search(line.text) is not None
+    if measured and not heading and (own := _of_all_runs(line.text)):
+        line, measured, says = line._replace(text=own), False, None
+    short = len(line.text) <= _MAX_STATEMENT
+    if short and _CAPTION.fullmatch(line.text):
+        held = phrases(line, least=1) | titled(line)
+        return Statement(line.number, section, held, caption=True) if held else None
+    if line.text.lstrip().startswith("|"):
+        return None
+    if short and (statement := _statement(line, section)) is not None:
+        return statement
+    if heading or measured or _ADVISED.search(line.text) or _OF_A_STEP.fullmatch(line.text):
+        says = False
+    elif says is None:
+        says = SAID.search(line.text) is not None
+    if short and heading:
+        values = titled(line) | in_title(line)
+    elif short and says and (held := everywhere(line)):
+        return Statement(line.number, section, held, None, backward=True)
+    elif short and says:
+        values = listed(line, _bare(line.text))
+    told = ({} if variable else phrases(line), command(line)) if says else ()
+    for more in told:
+        values |= {
+            name: cell
+            for name, cell in more.items()
+            if name not in values or values[name].state == "unknown"
+        }
+    values = values or (_open_statement(line) if short and told else {}) or _built(line)
+    if _HEADS_OF_KINDS.search(line.text):
+        values.pop("heads", None)
+    if values:
+        of_all = not heading and OF_ALL.search(line.text) is not None
+        return Statement(line.number, section, values, backward=of_all)
+    return _named_for_run(line, section) if short else None
+
+
+def _named_for_run(line: Line, section: tuple[int, ...]) -> Statement | None:
+    """The statement of a line with a name that is put together of settings."""
+    said = composed_name(line)
+    return Statement(line.number, section, said, of_run=True) if said else None
+
+
+_EXPORTED = re.compile(r"\s*export ([A-Z][A-Z0-9_]*)=([\w./:+]*)\s*")
+"""A variable of an environment, which says nothing in words."""
+
+_OF_A_STEP = re.compile(
+    r"\s*(?:step|iter(?:ation)?|epoch)s?[ :=]+[0-9]+[,:]?\s+"
+    r"(?:(?:[A-Za-z_][\w.-]*\s)?[A-Za-z_][\w.-]*"
+    r"(?:=[\w.+-]+|(?::\s?|=?\s)[+-]?[0-9]+\.[0-9]+(?:e[+-]?[0-9]+)?)(?:[,;]?\s+|[,;]?$))+"
+    r"(?:[A-Za-z/%]{1,12}\s*)?",
+    re.IGNORECASE,
+)
+"""A count and the values of it, by name: a record, of whichever program."""
+
+
+def _of_all_runs(text: str) -> str:
+    """A text with blanks for all but the sentences of every run that measure nothing; empty where
+    none is left: `A chip has a peak of 918 TFLOP/s. All runs are in bf16.`"""
+    if len(text) > LONGEST or not of_every_run(text):
+        return ""
+    ends = [0, *(found.end() for found in SENTENCES.finditer(text)), len(text)]
+    own = "".join(
+        part if of_every_run(part) and not MEASURED.search(part) else " " * len(part)
+        for part in (text[a:b] for a, b in pairwise(ends))
+    )
+    return own if own.strip() else ""
+
+
+_BUT_FOR = deferred(
+    r"[^\s()（）]{0,8}\s*[(（][^()（）]*[0-9][BMT](?![A-Za-z])[^()（）]{0,8}(?:为|是|用|[:：=]|\bis\b|\buses\b)"
+    r"\s*[0-9]"
+    r"|[0-9][0-9,.]*[kKMB]?\s*[/*×]\s*(?:[A-Za-z]+_[A-Za-z_]*|[dtpces]p|WORLD_SIZE|world size)\b"
+)
+
+
+def but_for_some(cell: Cell, line: Line) -> bool:
+    """Whether brackets behind a value give it another one for a model, `1(2B 模型为 4)`, or it is
+    a part of a calculation with a name: `8 / sp_size`."""
+    return _BUT_FOR.match(line.text[max(0, cell.column - line.column) :]) is not None
+
+
+_MAY_STATE = re.compile(r"[=:：0-9]|\sis\s")
+"""A sign without which the grammar finds no statement: Lark is asked of few lines of prose."""
+
+
+def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
+    bare = _bare(line.text)
+    words = _EMPHASIS.sub("", bare)
+    if (found := _ALONE.fullmatch(signed(words))) and (device := only(words)):
+        return Statement(line.number, section, _counted(found, device, line))
+    tree = parsed_alike("context", "statement_line", bare) if _MAY_STATE.search(bare) else None
+    if tree is None:
+        return None
+    body = next(part for part in tree.children if isinstance(part, Tree))
+    values = dict(_values(body, line))
+    if not values:
+        return None
+    label = next((str(s.children[0]) for s in body.find_data("size")), None)
+    size = _number(label) if label else None
+    if label:
+        cell = Cell(label[:-1], line.number, line.column, SUFFIXES[label[-1]])
+        values["model_size"] = cell
+    return Statement(line.number, section, values, size, body.data == "backward")
+
+
+_EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")
+
+_ADVISED = deferred(r"\b(?:add|try|pass|append|set|use)\b[^.;]*\bif\b", re.IGNORECASE)
+"""An option for those who need it: `Add --max_length=1024 if it does not fit`."""
+
+_HEADS_OF_KINDS = deferred(r"\bnum_[vk]_heads\b|\([QqKk]/[QqKk]\)")
+"""Heads of queries and keys, or of values, alone: a model with both has no one count of them."""
+
+_VERSION = r"(?:(?:PyTorch|torch|TensorFlow|JAX)? ?v?[0-9]+\.[0-9]+[\w.+]*,? +)?"
+
+_SIZE = r"(?:, [0-9]+ MiB(?:, [\w.]+)*)"
+
+_ALONE = deferred(
+    r"(?:[#>*+-]+ |[0-9]+\. )*(?:([0-9]+)\s*[x×]\s*)?"
+    rf"{_VERSION}({SIGN})(?: GPUs?)?(?:\s*[x×]\s*([0-9]+))?{_SIZE}?\s*[:.]?\s*"
+)
+"""A line that is a device, and how many of it, `## 8x A100 80GB`, or what a program prints of it
+beside a version or a memory: `Tesla T4, 15360 MiB`."""
+
+PRINTED = deferred(
+    rf"(?:(?:Using )?(?:GPU|device|gpu|Device)(?: name)?s?\s*:\s*|(?:Running|Training) on )?"
+    rf"{_VERSION}{SIGN}(?P<listed>{_SIZE})?\s*"
+)
+"""A line of output that is all about the device of a notebook."""
+
+
+def _counted(found: re.Match[str], device: Device, line: Line) -> dict[str, Cell]:
+    said = {"gpu": Cell(device.text, line.number, line.column)}
+    if many := found[1] or found[3]:
+        said["gpus"] = Cell(many, line.number, line.column)
+    return said
+
+
+def _built(line: Line) -> dict[str, Cell]:
+    """The model that a configuration builds: `_component_: torchtune.models.llama3.llama3_8b`."""
+    found = _BUILT.fullmatch(line.text)
+    return {"model": Cell(found[1], line.number, line.column + found.start(1))} if found else {}
+
+
+def _bare(text: str) -> str:
+    """A line without links, what loggers put before it, quotes of a key, a comment or a comma
+    behind it, and a shell's sign that it goes on."""
+    plain = _LOGGED.sub("", LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
+    plain = _QUOTED.sub(r"\1", _NESTED.sub("", _COMMENT.sub("", plain)).strip())
+    plain = _CALLS.sub("", plain)
+    for opens, closes in ("()", "{}"):
+        if plain.count(closes) > plain.count(opens):
+            plain = plain.rstrip(closes + ", ")
+    return plain
+
+
+def _open_statement(line: Line) -> dict[str, Cell]:
+    """The field of a line that says it in a way that is not understood: unknown from here on."""
+    found = re.fullmatch(r"[\"']?([A-Za-z_][\w -]*?)[\"']?\s*[=:]\s*(\S.*)", _bare(line.text))
+    if not found:
+        return {}
+    name, text = known(found[1]), found[2].strip("\"'")
+    if name is None or no_value(text) or "=" in text or not OPEN.match(text):
+        return {}
+    spec = fields(Configuration)[name]
+    if not spec.numeric or (cell_of(spec, text, line) is not None) or len(text.split()) > 3:
+        return {}
+    return {name: Cell(text, line.number, line.column, state="unknown")}
+
+
+def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
+    """Field and cell of everything a statement says that a configuration has a column for."""
+    found: list[tuple[str, Cell]] = []
+    for part in body.find_pred(lambda _: True):
+        tokens = {t.type: t for t in part.children if isinstance(t, Token)}
+        if part.data in ("assignment", "noted", "pair", "sentence"):
+            label = next(tokens[kind] for kind in _LABELS if kind in tokens)
+            name = known(str(label))
+            if switch := switched_on(str(label), str(tokens["VALUE"])):
+                found.append(("dtype", Cell(switch, line.number, line.column)))
+            if unset(str(label), str(tokens["VALUE"])):
+                continue
+            if name is None:
+                continue
+            name, text = of_listed(name, str(tokens["VALUE"]))
+            if cell := cell_of(fields(Configuration)[name], text, line):
+                found.append((name, cell))
+        elif part.data == "count":
+            name = tokens["COUNTED"].strip().lower().rstrip("s")
+            counted = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]
+            if not names_card(str(tokens["INT"])):
+                found.append((counted, Cell(str(tokens["INT"]), line.number, line.column)))
+        elif part.data == "dtype":
+            found.append(("dtype", Cell(str(tokens["DTYPE"]), line.number, line.column)))
+    return found
+
+
+def _number(text: str) -> float:
+    return float(text[:-1]) * SUFFIXES[text[-1]]

@@ -1,0 +1,138 @@
+"""Which lines are worth a look: quick signs of what may state something of a run."""
+
+from __future__ import annotations
+
+from assay.ingest.columns.turns import TURNS, may_turn
+from assay.ingest.prose.claims import CLAIMED
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.nested import ENDS as OBJECT
+from assay.ingest.statements.trained_with import FORMS as WITH
+from assay.ingest.statements.trained_with import names_program
+from assay.ingest.vocabulary.devices import HINT
+from assay.ingest.vocabulary.networks import FORMS as NETWORKS
+from assay.ingest.vocabulary.networks import names_network
+
+_PARTS = (
+    r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
+    r"|vocab(?:ulary)? size"
+    r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
+    r"|number of (?:layers|heads))(?:[*_` :=(]+"
+    r"|(?: (?:of|is|was|at|to|kept|fixed|held|always|constant))+ )[0-9]",
+    rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
+    r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
+    r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
+    r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
+    r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3]|deepspeed(?: config\w*)?:? stage|zero_optimization"
+    r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
+    r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
+    r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
+    r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) "
+    r"(?:[0-9]|two|three|four|eight|sixteen))",
+    r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
+    r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",
+    rf"\b[Mm]y (?:own )?(?:{HINT}|[2-5]0[5-9]0)|\b[Oo]ne [2-5]0[5-9]0\b",
+    r"[0-9][`*]* (?:in|for|across) all\b",
+    r"[a-z](?:Args|Config|Arguments)\(\w+=",
+    r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
+    r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
+    r"[\"']?[A-Za-z])",
+    r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+    r"GPU models and conf",
+    # parts of a sentence: a number and its noun, a short name and its number
+    r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
+    r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
+    r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
+    r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
+    r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
+    r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
+    "[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
+    r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
+    r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
+    r"[一-鿿][：:为]? ?[0-9]",
+    r"(?i:world[ _]size[ :=]+[0-9])|[0-9]-GPU\b",
+    r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
+    r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
+    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9一二两三四六八十] ?[卡张块]",
+    rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
+    r"|(?i:bf16|fp16|fp8|float-?16))",
+    r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
+    r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
+    CLAIMED,
+    r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
+    r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
+    r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
+    r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
+    r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
+    r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
+    r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
+    rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
+    r"(?i:\b(?:on|auf|sur|en) (?:(?:an?|the|my|our|local|free|single|colab|ein|une?|un) )*)"
+    rf"{HINT}",
+    r"\b(?:one|two|four|eight) \W*Tesla",
+    r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
+    r"(?i:\b(?:secuencia|sequência|sequenza|séquence|sequenzlänge|lote)\b.{0,12}[0-9])",
+    "(?:[0-9]|GPU) ?[\uac00-\ud7a3枚基]|[\uac00-\ud7a3] ?(?:GPU|[A-Za-z]+[0-9])|1 ?枚の",
+    r"(?i:\b(?:une?|un[ao]|uma?|eine[rmn]?) "
+    r"(?:(?:seule?|sol[ao]|einzige[rn]?|einzelnen?|únic[ao]) )?"
+    r"(?:GPU|karte|grafikkarte|carte|tarjeta|placa)\b|на одной )",
+    "(?:シングル|単一の?|単体の?) ?GPU|单[张块卡]|ZeRO-[0-3] ?(?:相当|を)",
+    r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
+    r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
+)
+
+_FORMS = "|".join(_PARTS)
+
+FORMS = (
+    "|".join(filter(str.isascii, _PARTS)),
+    "|".join(part for part in _PARTS if not part.isascii()),
+    f"{WITH}|{NETWORKS}",
+)
+"""One is found in every line that says something of a run in words, in polars' syntax; apart those
+with letters of other scripts, which with the others take more states than a search keeps."""
+
+OPENS = r"(?:^|\s)[\"']?[A-Za-z_][\w.-]*[\"']?\s*(?::|[:=]\s*[\w.]*[\[({])\s*$|^\s*\[[\w.-]+\]\s*$"
+"""How a line ends that opens a key of a dump, in polars' syntax."""
+
+TAILED = (
+    r"[=:]\s*[\"']?[0-9][0-9,_.]*[\"']?\s*"
+    r"(?:[,;(][^\"{\[]*$|,?\s*[#/*]|\s[\w.+]+=|\s\\$)"
+)
+"""How a value goes on that others, a remark or a bracket stand behind, in polars' syntax."""
+
+REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
+"""Marks and blanks behind the last value of a line."""
+
+_WORDS = (
+    r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?"
+    r"(?:bf16|fp16|fp32|fp8|bfloat16|float16|BF16|FP16|FP32|FP8)(?:[- ](?:true|mixed|AMP))?"
+    "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
+)
+
+_NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
+
+_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|{_WORDS}"
+
+ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
+"""How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
+
+_WORTHY = (
+    r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
+    rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
+    rf"|:\s*$|\*\*\s*$|{OPENS}"
+)
+
+WORTH = (_WORTHY, *FORMS, TURNS)
+"""One is found in every line that may state something, be a heading, fence a block or name one."""
+
+_WORTH = deferred(f"{_WORTHY}|{_FORMS}")
+
+SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]", *FORMS[:2])
+"""One is found in every line that is a list, a command or prose with something of a run in it."""
+
+SAID = deferred("|".join(SAYS))
+
+
+def may_state(text: str) -> bool:
+    """Whether a line may state something: a quick look."""
+    worthy = _WORTH.search(text) is not None or may_turn(text)
+    return worthy or names_program(text) or names_network(text)
