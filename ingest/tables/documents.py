@@ -35,6 +35,7 @@ from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.grids.value_blocks import listed_values, value_blocks
 from assay.ingest.numbers.units import unit
+from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
@@ -370,6 +371,9 @@ _OF_THE_MODEL = re.compile(
 )
 """A sentence that says of all operations of its document that they are the model's."""
 
+OF_HARDWARE = "hardware FLOPs"
+"""Rates of operations of a document that says of them that they count what is computed again."""
+
 OF_A_MACHINE = "整机"
 """A rate of a whole machine: that of the job in a document whose runs are on one."""
 
@@ -457,6 +461,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
         elif "flop" in words and _OF_THE_MODEL.search(line.text):
             found.setdefault(SHARE_OF_PEAK, "MFU")
+        elif "flop" in words and of_hardware(line.text):
+            found.setdefault(OF_HARDWARE, ANOTHER)
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
             match = _LEGEND.fullmatch(_last_clause(sentence).rstrip(" .;"))
             meant = _meaning(match[2]) if match else ""

@@ -17,6 +17,7 @@ from assay.ingest.columns.cells import amount, bare_number, listed, quantity, sl
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.titles import names_format
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema, Span
 from assay.ingest.tables.row_cells import mostly_odd, of_ways
@@ -68,6 +69,12 @@ LEAST_RATE = 1e12
 """flop/s that an accelerator which trains goes beyond."""
 
 _OPERATIONS = re.compile(r"(?:[A-Za-z]+ )?[GT]?FLOPs?", re.IGNORECASE)
+
+
+def _of_no_model(view: View, column: Column, cells: _Cells) -> bool:
+    """Whether operations are not those that a model needs a second: what is computed again is
+    counted too, or they are what one pass of it costs."""
+    return of_hardware(column.label) or _costs(view, column, cells)
 
 
 def _costs(view: View, column: Column, cells: _Cells) -> bool:
@@ -161,20 +168,22 @@ _DIGITS = 6
 
 
 _ASKED: dict[str, Callable[[View, Column, _Cells], bool]] = {
-    "model_flops_rate": _costs, "model_size": _in_no_unit, "parameters": _in_no_unit,
+    "model_flops_rate": _of_no_model, "model_size": _in_no_unit, "parameters": _in_no_unit,
     "memory": _of_the_machine, **dict.fromkeys(("tp", "pp", "dp", "cp", "ep"), _of_no_layout),
 }  # fmt: skip
 
 
-def doubtless(view: View, schema: Schema) -> View:
+def doubtless(view: View, schema: Schema, *, hardware: bool = False) -> View:
     """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
-    devices where a column of their numbers holds their names."""
+    devices where a column of their numbers holds their names; and of operations that are the
+    hardware's, `hardware`, where no label says that they are the model's."""
     odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
     odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
     odd |= _of_devices(view) | meant_otherwise(view)
     odd |= {at for at, column in view.places.items() if _counts(column, view.grid, at)}
     odd |= {at for at, column in view.places.items() if _lists(column, view.grid, at)}
     odd |= {at for at, column in view.places.items() if _of_no_format(column, view.grid, at)}
+    odd |= {at for at, column in view.places.items() if hardware and _of_any_flops(column)}
     if not odd:
         return view
 
@@ -186,6 +195,12 @@ def doubtless(view: View, schema: Schema) -> View:
     rest = every._replace(columns=tuple(known(every.columns)))
     groups = [replace(each, common=rest, own=dict(known(each.own.items()))) for each in view.groups]
     return replace(view, groups=tuple(groups))
+
+
+def _of_any_flops(column: Column) -> bool:
+    """Whether a column is of operations a second that its label does not call the model's."""
+    rated = column.spec is not None and column.spec.name == "model_flops_rate"
+    return rated and "model" not in column.label.casefold()
 
 
 def _counts(column: Column, grid: Grid, at: int) -> bool:

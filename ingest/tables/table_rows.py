@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple
@@ -92,6 +92,7 @@ from assay.ingest.columns.titles import (
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -107,6 +108,7 @@ from assay.ingest.schema.record import (
 from assay.ingest.source.headings import headed
 from assay.ingest.tables import captions
 from assay.ingest.tables.documents import (
+    OF_HARDWARE,
     Place,
     documents,
     explained,
@@ -373,11 +375,12 @@ class _Table:
         labelled = with_measured_memory(labelled) if self.beside_estimates else labelled
         labelled = with_rate_units(labelled, lambda: [line.text for line in place.near])
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
+        hardware = OF_HARDWARE in known.legend or self._of_hardware(explained_near)
         for each in views(labelled, schema, above, known.legend, place.declared()):
             if each.beyond:
                 self.capped = each.beyond
                 break
-            view = doubtless(_of_training(each), schema)
+            view = doubtless(_of_training(each), schema, hardware=hardware)
             self.view = self.view if self.view.groups else view
             if self._holds(view, known):
                 self.view, self.ours = view, True
@@ -461,6 +464,17 @@ class _Table:
             if line.text.strip() and not line.text.lstrip().startswith(("```", "~~~")):
                 return [line.text] if _A_NOTE.match(line.text) else []
         return []
+
+    def _of_hardware(self, near: Callable[[], Sequence[str]]) -> bool:
+        """Whether the text around the table, or a note that a label of it points to, says that its
+        rates of operations count what is computed again."""
+        labels = [text for text in self.grid.header() if "FLOP" in text.upper()]
+        if not labels:
+            return False
+        notes = noted(labels, self._notes, self._last.number)
+        return any(of_hardware(f"FLOPS: {note.line.text}") for note in notes) or any(
+            map(of_hardware, near())
+        )
 
     @cached_property
     def _guessed(self) -> bool:

@@ -19,6 +19,7 @@ from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
 from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
+from assay.ingest.prose.counted_operations import AGAIN, NONE_AGAIN
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import (
@@ -337,30 +338,6 @@ _OF_PEAK = re.compile(
 )
 
 
-_NONE_AGAIN = re.compile(
-    r"\bno (?:activations? (?:are|is|were) recomput|(?:activation |gradient )?re-?comput"
-    r"|(?:activation|gradient) checkpoint)|\bnothing (?:is|was) recomputed"
-    r"|\bwithout (?:any |full |selective )?(?:activation |gradient )?re-?comput"
-    r"|\bwithout (?:activation|gradient) checkpoint"
-    r"|\brecomput(?:e|ation) (?:is |was )?(?:off|disabled|not used)"
-    r"|\bmodel FLOPs? utili[sz]ation"
-    r"|\bcounts? (?:only )?(?:the )?(?:matrix multiplications|mat-?muls|operations|FLOPs?)"
-    r" (?:of|in) (?:the )?forward and (?:the )?backward pass(?:es)?(?! (?:and|as well|plus|with))",
-    re.IGNORECASE,
-)
-"""Words by which hardware's operations are those of the model: none is done again."""
-
-
-_AGAIN = re.compile(
-    r"(?<!no )(?<!not )(?<!without )\b(?:operations of (?:the )?)?(?:activation )?recomput\w+"
-    r"(?: operations)? (?:is|are|was|were) (?:also )?(?:counted|included)"
-    r"|(?<!not )\b(?:includ(?:es|ing)|counts|counting) (?:the )?(?:operations of )?(?:the )?"
-    r"(?:activation )?recomput|\bhardware FLOPs utili[sz]ation",
-    re.IGNORECASE,
-)
-"""Words by which what is computed again is counted as well."""
-
-
 def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dict[str, str]:
     """Labels of a share of the peak, which is of the model's operations where none is repeated, of
     the hardware's where what is computed again is counted, or what the document says it is."""
@@ -369,7 +346,7 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
         label for text in (*grid.header(), *firsts) if _OF_PEAK.fullmatch(label := plain(text))
     ]
     said = " ".join(line.text for line in above) if found else ""
-    none, again = _NONE_AGAIN.search(said), _AGAIN.search(said)
+    none, again = NONE_AGAIN.search(said), AGAIN.search(said)
     meant = labels.get(SHARE_OF_PEAK, "")
     if not meant and bool(none) != bool(again):
         meant = "MFU" if none else "HFU"
