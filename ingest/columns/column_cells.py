@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 from math import log, log2
@@ -718,7 +718,8 @@ def devices_of_nodes(records: Sequence[Record], columns: Sequence[Column]) -> No
     """A count of devices beside one of nodes that is less in some row is of each node; one that
     stays as it is while nodes become more may be, and is of nobody known."""
     names = {c.spec.name for c in columns if c.spec is not None}
-    if not {"gpus", "nodes"} <= names or "gpus_per_node" in names:
+    packed = any({"gpus", "nodes"} <= set(c.degrees) for c in columns)
+    if not (names & {"gpus", "nodes"} or packed) or "gpus_per_node" in names:
         return
     held = [
         r for r in records
@@ -730,9 +731,17 @@ def devices_of_nodes(records: Sequence[Record], columns: Sequence[Column]) -> No
         for record in held:
             cell = record.cells.pop("gpus")
             record.cells["gpus_per_node"] = cell._replace(law=OF_EACH_LAW, value_origin="solved")
-    elif len(gpus) == 1 and len(nodes) > 1:
+    elif (len(gpus) == 1 and len(nodes) > 1) or (packed and not _in_all(counts)):
         for record in held:
             record.cells["gpus"] = record.cells["gpus"]._replace(state="unknown")
+
+
+def _in_all(counts: Set[tuple[float, float]]) -> bool:
+    """Whether devices beside nodes are surely those of all of them: of one, or as many more as
+    there are more nodes."""
+    return {many for _, many in counts} == {1.0} or (
+        len(counts) > 1 and len({one / many for one, many in counts}) == 1
+    )
 
 
 ALONE = 1.15

@@ -356,7 +356,7 @@ def _part(text: str) -> dict[str, str] | None:
 
 _SEVERAL = deferred(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
 
-_NUMBERS = deferred(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
+_NUMBERS = deferred(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?|[0-9]+\s*\([0-9]+\)")
 
 _BEHIND = deferred(r"[A-Za-z][A-Za-z -]*\(([^()]+)\)")
 """A label that explains its cells behind its name: `Layout (DPxTPxPP)`."""

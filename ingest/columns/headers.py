@@ -93,6 +93,7 @@ NAMES = {
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
+    "µbs": "micro batch size", "μbs": "micro batch size",
     "硬件信息": "GPU", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
@@ -303,6 +304,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "PP"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
+    if normalise(label) in _PROCESSES and names & (_COUNTS_OF_NODES | _DEGREES):
+        return "number of GPUs"
     if normalise(label) in _MACHINES and not names & _OF_SERVICES:
         return "nodes"
     if normalise(label) == "batch" and names & _DEVICES:
@@ -345,7 +348,7 @@ _DEGREE_OF = re.compile(
 
 _COUNT_OF = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n[º°]?\.?)[\s_]*(?:of |de )?"
-    rf"(?:[GHNX]PU|accelerator|device|card|chip|GCD|{SIGN})s?",
+    rf"(?:(?:[GHINTX]PU|accelerator|device|card|chip|GCD|{SIGN})s?|(?:MPI |GPU )?ranks)",
     re.IGNORECASE,
 )
 
@@ -394,6 +397,14 @@ _COUNTS_OF_DEVICES = {"ngpu", "ngpus", "gpus", "#gpus", "worldsize"}
 _MACHINES = {"hosts", "servers", "vms", "machines", "boxes", "trays"}
 """Labels of columns that count machines under other names than nodes."""
 
+_PROCESSES = {"ranks", "processes", "procs"}
+"""Labels that count processes of a run beside its nodes or its layout; elsewhere adapters have
+ranks, and loaders of data processes."""
+
+_COUNTS_OF_NODES = {"nodes", "nnodes", "numnodes", "hosts", "numberofnodes"}
+
+_DEGREES = {"tp", "pp", "dp", "tpsize", "ppsize", "dpsize"}
+
 _OF_SERVICES = {"workers", "ps", "clients", "users", "requests", "qps", "rps", "ttft", "tpot"}
 """Labels beside which servers are programs that others ask, and no machines of a run."""
 
@@ -416,9 +427,8 @@ _LAST = Column("", None, rank=99)
 
 @lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _column(label: str, shown: str, schema: Schema) -> Column:
-    if len(label) > LONGEST or _TIMES_DEVICES.fullmatch(label):
-        many = len(label) <= LONGEST
-        return Column(shown, None, degrees=("micro_batch", "gpus") if many else ())
+    if (packed := _packed(label)) or len(label) > LONGEST:
+        return Column(shown, None, degrees=packed)
     label = label if configured_by(label) else english(NAMES.get(label, label))
     label = _without_remark(_alone(label))
     if _MICRO_BATCHES.fullmatch(label):
@@ -604,23 +614,73 @@ def several(label: str) -> tuple[str, ...]:
     """
     if noun := _OF_ONE_NOUN.fullmatch(label):
         return _batches([noun[2], noun[3]])
+    if beside := _counted_beside(label.split("/")):
+        return beside
     for sign in _SIGNS:
         parts = re.split(sign, label.strip())
         if 2 <= len(parts) <= 3 and (found := _batches(parts)):
             return found
-    return ()
+    inner = _BRACKET.fullmatch(label)
+    return of_nodes if inner and (of_nodes := _nodes_in(inner[1], inner[2])) else ()
+
+
+def _packed(label: str) -> tuple[str, ...]:
+    """The fields of a label of two counts: a batch of each device and how many of them there are,
+    or nodes and their devices, one of them in brackets."""
+    if len(label) > LONGEST:
+        return ()
+    if _TIMES_DEVICES.fullmatch(label):
+        return "micro_batch", "gpus"
+    bracket = _BRACKET.fullmatch(label) if "(" in label else None
+    return _counted_beside([bracket[1], bracket[2]]) if bracket else ()
+
+
+def _counted_beside(parts: Sequence[str]) -> tuple[str, ...]:
+    """The fields of a label that counts nodes and their devices: `Nodes / GPUs`."""
+    names = list(map(normalise, parts))
+    if len(names) != 2 or not any(each in _HOSTS for each in names):
+        return ()
+    found = tuple("nodes" if n in _HOSTS else "gpus" if n in _ALL_DEVICES else "" for n in names)
+    return found if {*found} == {"nodes", "gpus"} else ()
+
+
+def _nodes_in(name: str, remark: str) -> tuple[str, ...]:
+    """The fields of a remark that says how many devices are multiplied: `Scale (nodes x GPUs)`."""
+    if normalise(name) not in _SCALES:
+        return ()
+    found = (_batches(re.split(sign, remark.strip())) for sign in _SIGNS[:2])
+    return next((each for each in found if "nodes" in each), ())
 
 
 def _batches(parts: Sequence[str]) -> tuple[str, ...]:
     names = [normalise(part) for part in parts]
-    if len(names) == 2 and names[0] == "nodes" and names[1] in ("gpus", "npus", "devices", "cards"):
+    if len(names) == 2 and names[0] in _HOSTS and names[1] in _OF_A_HOST:
         return "nodes", "gpus_per_node"
+    if len(names) == 2 and names[1] in _HOSTS and names[0] in _OF_A_HOST:
+        return "gpus_per_node", "nodes"
     told = [configured_by(part) for part in parts]
     found = [own if own in _BATCHES else _SHORT.get(name, "")
              for own, name in zip(told, names, strict=True)]  # fmt: skip
     alone = names[-1] in ("gpu", "device")  # `BS / GPU` is one setting
     known = all(found) and len(set(found)) == len(found) and not alone
     return tuple(found) if known else ()
+
+
+_HOSTS = {"nodes", "hosts", "machines", "servers"}
+
+_ALL_DEVICES = {"gpus", "npus", "devices", "cards", "gcds", "chips"}
+"""Devices beside nodes: of all of them or of each, as their numbers say."""
+
+_OF_A_HOST = {
+    "gpus", "npus", "devices", "cards", "ranks", "gpuspernode", "gpus/node", "pernode",
+    "gpupernode", "processes", "gpu/node", "devicespernode", "npuspernode",
+}  # fmt: skip
+"""Names of nodes, and of what each of them has, beside each other: `nodes x GPUs/node`."""
+
+_SCALES = {
+    "config", "configuration", "setup", "scale", "gpus", "devices", "hardware", "size", "cluster",
+    "resources", "machines", "system",
+}  # fmt: skip
 
 
 def rate(label: str, printed_unit: str) -> str | None:

@@ -84,7 +84,7 @@ def fill(
     """Put a cell of a row where its column says; what no column declares may be a layout, and one
     of devices may count them and their nodes."""
     found = _put(record, column, cell, at, factors)
-    devices_in = column.spec is not None and column.spec.name in ("gpu", "gpus")
+    devices_in = column.spec is not None and column.spec.name in ("gpu", "gpus", "nodes")
     if devices_in and not column.listed and not bare_number(cell.text):
         counted = _count_machines(record, cell.text, at)
         return None if counted else found
@@ -129,6 +129,9 @@ _OF_SEVERAL = re.compile(
 )
 """Between numbers of which none is that of the devices, or by a number of pods of them."""
 
+_IN_FRONT = re.compile(r"[\s*_`]*[0-9][0-9,]*\s*\(")
+"""A count of its own that a cell begins with, beside a remark: `16 (2 nodes)`."""
+
 _INSTANCES = re.compile(r"([0-9]+) ?[x×*] ?(?=[a-z]{1,3}[0-9]+[a-z]*\.[0-9a-z]+)")
 
 _OF_EACH = re.compile(r"\b(?:each|every|per|a)\b|[各每]", re.IGNORECASE)
@@ -138,7 +141,8 @@ def _count_machines(record: Record, text: str, at: Span) -> bool:
     """Whether a cell that names a machine counts its devices or nodes, `2 DGX A100 (16 GPUs)`, as a
     sentence would; they are the row's where no column counts them."""
     said = _counts(plain(text)) if len(text) <= LONGEST else {}
-    if "nodes" in said and "gpus" not in said and _here(record, "gpus", at):
+    alone = "nodes" in said and "gpus" not in said and _here(record, "gpus", at)
+    if alone and not _IN_FRONT.match(text):
         del record.cells["gpus"]  # `2x HGX H100`
     for name, word in said.items():
         if name not in record.cells or _open(record, name, at):

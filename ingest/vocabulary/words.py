@@ -40,13 +40,14 @@ MILLISECOND = set(TIMES) - SECOND
 
 DAY = {"day", "d"}
 
-STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations", "globalstep",
+STEP = {"step", "steps", "it", "its", "iter", "iters", "iteration", "iterations", "globalstep",
         "globalsteps"}  # fmt: skip
 
 GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
-                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev",
+                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev", "tpu", "tpus",
+                "ipu", "ipus",
                 "tile", "tiles", "rank"}  # fmt: skip
 
 MEMORY = {"mem", "memory", "vram", "hbm", "gram"}
@@ -96,6 +97,15 @@ _SNAKE = re.compile(
 )
 """Names of columns with underscores for strokes: `tok_s_gpu`, `it_s`; `sample_s` may be either way,
 and `step_s` is a time beside `step_ms`."""
+
+_OF_BOTH = re.compile(
+    r"(?:/|(?<![a-z])per(?![a-z]))\s*(?:\(\s*(?:seconds?|secs?|s)\.?\s*[·⋅*×x -]\s*"
+    r"([GNTH]PU|device|card|chip|accelerator)s?\s*\)"
+    r"|(\()?\s*([GNTH]PU|device|card|chip|accelerator)s?\s*[·⋅*× -]\s*"
+    r"(?:seconds?|secs?|s)(?![a-z/])\.?\s*(?(2)\)))",
+    re.IGNORECASE,
+)
+"""Whose a rate is and in what, as one unit: `samples / GPU sec.`, `tokens/(s·GPU)`."""
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
@@ -206,14 +216,64 @@ _ELSEWHERE = {
     "算力": "compute",
     "每步时间": "step time",
     "每步耗时": "step time",
+    "每步用时": "step time",
+    "用时": "time",
+    "每步时长": "step time",
+    "单步用时": "step time",
+    "单步时长": "step time",
+    "每步毫秒": "ms per step",
+    "迭代耗时": "step time",
+    "迭代时长": "step time",
+    "每迭代耗时": "step time",
+    "每次迭代时间": "step time",
+    "每次迭代耗时": "step time",
+    "单次迭代时间": "step time",
+    "单次迭代耗时": "step time",
+    "每步秒数": "seconds per step",
+    "秒/步": "s/step",
+    "秒/迭代": "s/iter",
+    "毫秒/步": "ms/step",
+    "毫秒/迭代": "ms/iter",
+    "步/秒": "steps/s",
+    "步数/秒": "steps/s",
+    "迭代/秒": "iterations/s",
+    "每秒步数": "steps per second",
+    "每秒迭代数": "iterations per second",
+    "每秒迭代次数": "iterations per second",
+    "图/秒": "images/s",
+    "图片/秒": "images/s",
+    "图像/秒": "images/s",
+    "张/秒": "images/s",
+    "张图/秒": "images/s",
+    "帧/秒": "frames/s",
+    "每秒图片数": "images per second",
+    "每秒图像数": "images per second",
+    "每秒处理图片": "images per second",
+    "每秒处理图片数": "images per second",
+    "每秒处理图像数": "images per second",
+    "条/秒": "samples/s",
+    "样本数/秒": "samples/s",
+    "每秒样本数": "samples per second",
+    "每秒处理样本数": "samples per second",
+    "每秒token数": "tokens per second",
+    "每秒 token 数": "tokens per second",
+    "每秒tokens": "tokens per second",
+    "每秒处理token数": "tokens per second",
+    "每秒处理 token 数": "tokens per second",
+    "每秒词元数": "tokens per second",
     "吞吐量": "throughput",
     "吞吐率": "throughput",
     "吞吐": "throughput",
     "显存占用": "memory usage",
     "片上内存": "memory",
+    "记忆体": "memory",
+    "峰值记忆体": "peak memory",
     "峰值显存": "peak vram",
     "显存峰值": "peak vram",
     "最大显存": "max vram",
+    "最高显存": "peak vram",
+    "显存使用": "vram usage",
+    "显存消耗": "vram usage",
     "显存": "vram",
     "单步耗时": "step time",
     "单步时间": "step time",
@@ -388,13 +448,33 @@ _IN_EUROPE = {
     "secuencias": "sequences", "sequências": "sequences", "sequenze": "sequences",
     "последовательностей": "sequences", "beispiele": "samples", "ejemplos": "samples",
     "exemplos": "samples", "exemples": "samples", "esempi": "samples",
+    "węzły": "nodes", "węzłów": "nodes", "węzeł": "node", "karty": "GPUs", "kart": "GPUs",
+    "karta": "GPU", "kartę": "GPU", "liczba": "number of", "globalny": "global",
+    "globalna": "global", "rozmiar": "size", "batcha": "batch", "czas": "time", "krok": "step",
+    "kroku": "of step", "kroki": "steps", "iteracji": "of iteration", "iteracja": "iteration",
+    "iterację": "iteration", "pamięć": "memory", "pamięci": "memory", "szczytowa": "peak",
+    "szczytowe": "peak", "maksymalna": "max", "zużycie": "usage", "użycie": "usage",
+    "tokeny": "tokens", "tokenów": "tokens", "próbki": "samples", "próbek": "samples",
+    "obrazy": "images", "obrazów": "images", "długość": "length", "sekwencji": "sequence",
+    "kontekstu": "context", "przepustowość": "throughput", "szybkość": "speed",
+    "prędkość": "speed", "wydajność": "performance", "precyzja": "precision",
+    "akumulacja": "accumulation", "gradientu": "gradient", "gradientów": "gradient",
+    "sekundę": "second", "sekundach": "seconds", "średni": "mean", "średnia": "mean",
+    "na": "per", "knooppunten": "nodes", "aantal": "number of", "doorvoer": "throughput",
+    "geheugen": "memory", "piekgeheugen": "peak memory", "geheugengebruik": "memory usage",
+    "stap": "step", "stappen": "steps", "staptijd": "step time", "tijd": "time",
+    "iteratie": "iteration", "snelheid": "speed", "batchgrootte": "batch size",
+    "sequentielengte": "sequence length", "gemiddelde": "mean", "afbeeldingen": "images",
+    "beelden": "images", "uzly": "nodes", "uzlů": "nodes",
+    "paměť": "memory", "paměti": "memory", "čas": "time", "iterace": "iteration",
+    "propustnost": "throughput", "rychlost": "speed", "tokenů": "tokens",
 }  # fmt: skip
-"""Words of labels in German, French, Russian, Spanish, Portuguese and Italian. Short ones count
-beside a longer one."""
+"""Words of labels in German, French, Russian, Spanish, Portuguese, Italian, Polish, Dutch and
+Czech. Short ones count beside a longer one."""
 
 _SHORT = {
     "de", "pro", "par", "go", "mo", "lot", "на", "с", "в", "por", "di", "do", "del", "pas", "media",
-    "numero",
+    "numero", "na", "stap", "kart",
 }  # fmt: skip
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -402,8 +482,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 @lru_cache(maxsize=4096)
 def european(label: str) -> bool:
-    """Whether a label has a word of German, French, Russian, Spanish, Portuguese or Italian, whose
-    numbers may have commas for points."""
+    """Whether a label has a word of a language of the continent, whose numbers may have commas for
+    points."""
     words = {word.casefold() for word in _LETTERS.findall(label)}
     return bool(words & (_IN_EUROPE.keys() - _SHORT))
 
@@ -415,10 +495,14 @@ def english(label: str) -> str:
     >>> english("Zeit pro Schritt (s)"), english("メモリ使用量 (GB)"), english("pro rata")
     ('time per step (s)', 'memory usage (GB)', 'pro rata')
     """
-    label = label.translate(_WIDE)
+    label = _OF_BOTH.sub(lambda found: f"/s/{found[1] or found[3]}", label.translate(_WIDE))
     if not label.isascii():
         for word, meant in _LONGEST_FIRST:
             label = label.replace(word, f" {meant} ")
+        if not label.isascii() and (simple := label.translate(_SIMPLE)) != label:
+            for word, meant in _LONGEST_FIRST:
+                simple = simple.replace(word, f" {meant} ")
+            label = simple if simple.isascii() else label
         label = " ".join(label.split())
     label = _PER_DEVICE.sub("per ", label)
     if european(label):
@@ -427,12 +511,18 @@ def english(label: str) -> str:
     return label
 
 
+_SIMPLE = str.maketrans(
+    "顯記憶體節點數時間訓練單張圖樣層參並線維總設備積計長詞處機臺規錄損佔準與",
+    "显记忆体节点数时间训练单张图样层参并线维总设备积计长词处机台规录损占准与",
+)
+"""Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
+
 _OF_WHAT = re.compile(
     r"\b(size|length) (?:of )?((?:(?:micro|global|local|total) ?)?batch|sequence|context)\b"
 )
 """A size or a length in front of its thing, as other languages have it: `taille de lot`."""
 
-_PER_DEVICE = re.compile(r"(?<= )(?:pro|par) (?=[GN]PUs?\b)")
+_PER_DEVICE = re.compile(r"(?<= )(?:pro|par|na) (?=[GN]PUs?\b)")
 """A short word that is clear before its device: `TFLOP/s pro GPU`."""
 
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
@@ -649,8 +739,10 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
         return told and told._replace(scale=1e3 * told.scale)
     if over == {"ups"} and not under:  # as fairseq calls them
         over, under = {"updates"}, {"s"}
+    if not under and "fps" in over and {"train", "training"} & over:
+        over, under = over - {"fps"} | {"frames"}, {"s"}
     of_steps = STEP | {"batches", "updates"}
-    of_steps |= {"global"} if over & STEP else set()  # `global_step/sec`
+    of_steps |= {"global", "optimizer", "opt", "optim"} if over & STEP else set()
     for field, things in (("step_rate", of_steps), ("item_rate", ITEMS | _WHOLE)):
         if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
@@ -758,6 +850,8 @@ def _memory(words: Words) -> Said | None:
         "device0",
         "/",
     }
+    if set(words.over) & (DEVICE | most | {"hbm", "vram", "cuda", "torch", "allocated", "alloc"}):
+        fillers |= {"process", "proc", "worker"}  # which each has a device
     fillers |= {"actual", "cost"} if "actual" in every else set()  # no cost that was worked out
     if len(sizes) > 1 or _left(every, MEMORY, DEVICE, fillers, set(sizes)):
         return None
@@ -785,7 +879,7 @@ def _batch(words: Words) -> Said | None:
         words = words._replace(beside=tuple("tokens" if w == "t" else w for w in words.beside))
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
-    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, sequences, instances)
+    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
     if of_all and not of_one and not set(words.under):
