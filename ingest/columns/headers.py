@@ -575,7 +575,9 @@ def _alone(label: str) -> str:
 
 
 _OF_ONE_NOUN = re.compile(
-    r"(batch(?:[ -]?sizes?)?|bs)\s*[(\[]([^()\[\]/,×]+)[/,×]([^()\[\]/,×]+)[)\]]", re.IGNORECASE
+    r"(batch(?:[ -]?sizes?)?|bs)\s*[(\[]([^()\[\]/,×]+)[/,×]([^()\[\]/,×]+)"
+    r"(?:[/,×]([^()\[\]/,×]+))?[)\]]",
+    re.IGNORECASE,
 )
 
 _TIMES_DEVICES = re.compile(
@@ -594,14 +596,22 @@ _SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+", r"\s*[/,+]\s*")
 _SHORT = {
     "micro": "micro_batch", "local": "micro_batch", "device": "micro_batch", "gpu": "micro_batch",
     "pergpu": "micro_batch", "perdevice": "micro_batch", "percard": "micro_batch",
-    "bs": "micro_batch", "bsz": "micro_batch", "mb": "micro_batch",
+    "bs": "micro_batch", "bsz": "micro_batch", "mb": "micro_batch", "batch": "micro_batch",
+    "batchsize": "micro_batch", "b": "micro_batch",
     "global": "global_batch", "total": "global_batch", "effective": "global_batch",
     "gb": "global_batch", "accum": "accumulation", "acc": "accumulation", "ga": "accumulation",
     "gas": "accumulation", "gradacc": "accumulation", "accumulation": "accumulation",
+    "s": "seq_len", "seq": "seq_len", "seqlen": "seq_len", "sequence": "seq_len", "t": "seq_len",
+    "length": "seq_len", "context": "seq_len", "ctx": "seq_len",
 }  # fmt: skip
-"""Names of batches beside each other: `batch (micro / global)`, `MBS x GAS`."""
+"""Names of batches and lengths beside each other: `batch (micro / global)`, `MBS x GAS`."""
 
-_BATCHES = {"micro_batch", "global_batch", "accumulation"}
+_BATCHES = {"micro_batch", "global_batch", "batch_size"}
+
+_BESIDE_BATCHES = {*_BATCHES, "accumulation", "seq_len", "dp"}
+
+_OF_WHOM_UNSAID = {"b", "bs", "bsz", "batch", "batchsize"}
+"""Names of a batch that beside a length say not of whom it is."""
 
 
 def several(label: str) -> tuple[str, ...]:
@@ -611,9 +621,14 @@ def several(label: str) -> tuple[str, ...]:
     (('micro_batch', 'accumulation'), ('micro_batch', 'global_batch'))
     >>> several("nodes x GPUs"), several("tokens / s"), several("BS / GPU")
     (('nodes', 'gpus_per_node'), (), ())
+    >>> several("(b, s)"), several("batch/s"), several("Batch size (micro × accum × DP)")
+    (('batch_size', 'seq_len'), (), ('micro_batch', 'accumulation', 'dp'))
     """
-    if noun := _OF_ONE_NOUN.fullmatch(label):
-        return _batches([noun[2], noun[3]])
+    if packed := _packed(label):
+        return packed
+    if label.casefold().endswith(("/s", "/t")):
+        return ()  # batches per second
+    label = label[1:-1] if label.startswith("(") and label.endswith(")") else label
     if beside := _counted_beside(label.split("/")):
         return beside
     for sign in _SIGNS:
@@ -626,11 +641,13 @@ def several(label: str) -> tuple[str, ...]:
 
 def _packed(label: str) -> tuple[str, ...]:
     """The fields of a label of two counts: a batch of each device and how many of them there are,
-    or nodes and their devices, one of them in brackets."""
+    parts of a batch in brackets behind it, or nodes and their devices, one of them in brackets."""
     if len(label) > LONGEST:
         return ()
     if _TIMES_DEVICES.fullmatch(label):
         return "micro_batch", "gpus"
+    if noun := _OF_ONE_NOUN.fullmatch(label):
+        return _batches([part for part in noun.groups()[1:] if part])
     bracket = _BRACKET.fullmatch(label) if "(" in label else None
     return _counted_beside([bracket[1], bracket[2]]) if bracket else ()
 
@@ -659,11 +676,14 @@ def _batches(parts: Sequence[str]) -> tuple[str, ...]:
     if len(names) == 2 and names[1] in _HOSTS and names[0] in _OF_A_HOST:
         return "gpus_per_node", "nodes"
     told = [configured_by(part) for part in parts]
-    found = [own if own in _BATCHES else _SHORT.get(name, "")
+    found = [own if own in _BESIDE_BATCHES else _SHORT.get(name, "")
              for own, name in zip(told, names, strict=True)]  # fmt: skip
+    if "seq_len" in found and "accumulation" not in found:
+        found = ["batch_size" if name in _OF_WHOM_UNSAID else own
+                 for own, name in zip(found, names, strict=True)]  # fmt: skip
     alone = names[-1] in ("gpu", "device")  # `BS / GPU` is one setting
     known = all(found) and len(set(found)) == len(found) and not alone
-    return tuple(found) if known else ()
+    return tuple(found) if known and not _BATCHES.isdisjoint(found) else ()
 
 
 _HOSTS = {"nodes", "hosts", "machines", "servers"}
