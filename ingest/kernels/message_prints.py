@@ -37,7 +37,7 @@ says bandwidths of a bus, and not of how many ranks.
 _ONE_WAY = {"latency", "bandwidth", "non-blocking latency", "bw", "pingpong"}
 """Tests whose numbers are of one message in one direction."""
 
-_OF_TOOLS = {"latency": "latency", "bw": "bandwidth"}
+_OF_TOOLS = {"latency", "bw"}
 
 _HEADER = deferred(
     r"(?:# ?Size|#bytes)\s{2,}\S.*|#bytes #(?:iterations|repetitions)\s.*"
@@ -259,11 +259,11 @@ def _operation(title: re.Match[str]) -> str:
     if said["ucc"]:
         return _OF_ALL.get(said["ucc"].casefold()) or _FROM_EACH.get(said["ucc"].casefold(), "")
     if said["tool"]:
-        return _OF_TOOLS.get(said["tool"].casefold(), "")
+        return "sendrecv" if said["tool"].casefold() in _OF_TOOLS else ""
     what = (said["osu"] or said["imb"] or said["rest"]).strip().casefold()
     if what not in _ONE_WAY:
         return ""
-    return (said["side"] or said["perftest"] or what).casefold()
+    return (said["side"] or said["perftest"] or "sendrecv").casefold()
 
 
 def _records(table: _Table) -> Iterator[Record]:
