@@ -240,7 +240,7 @@ FORMAT = Format(
         "--matmul", "AUTOTUNE ", "elapsed time: (", "gemm", "atmul", "atMul",
         "矩阵", " cubed",
         "N=", "K=", "n=", "k=", "N =", "K =", "n =",
-        "BLAS", "blas", "UTLASS", "utlass",
+        "BLAS", "blas", "UTLASS", "utlass", " × ",
         "MatM,", "_features", "_dim,out_", "d_in",
         "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
     ),
@@ -257,6 +257,7 @@ FORMAT = Format(
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     r"|^\s*\|[^|]*\|[^:=]*(?:(?:cu|roc|hip|open)blas(?:lt)?|cutlass)\b"
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:gemms?|mat-?muls?)\b"
+    r"|<th[\s>][^|]*(?:(?:cu|roc|hip|open)blas|cutlass|gemm|mat-?mul)"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|─ [0-9.]+ .*\[m=[0-9]+, n=[0-9]+, k=[0-9]+\]"

@@ -225,7 +225,8 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     if _of_a_figure(lines, at):
         return True
     opening = _opening(lines, at)
-    if opening.endswith(":") and (MEASURES.search(opening) or _IN_WORDS.search(opening)):
+    titled = opening.endswith((":", ")")) and MEASURES.search(opening) is not None
+    if titled or (opening.endswith(":") and _IN_WORDS.search(opening)):
         return True
     captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
@@ -241,9 +242,10 @@ _IN_WORDS = re.compile(r"\bin (?:milli|micro)seconds\b", re.IGNORECASE)
 
 
 def _opening(lines: Sequence[Line], at: int) -> str:
-    """The text right above a header, or above the fence that it stands in."""
+    """The text right above a header, or above the fence or the rule that it stands below."""
     above = (lines[n].text.strip() for n in range(at - 1, max(-1, at - 4), -1))
-    return next((text for text in above if text and not text.startswith(("```", "~~~"))), "")
+    apart = ("```", "~~~", "===", "---", "___")
+    return next((text for text in above if text and not text.startswith(apart)), "")
 
 
 MOST_METRICS = 12
@@ -344,6 +346,8 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     if len(head) < FEWEST or any(map(is_number, head)) or any(c in lines[at].text for c in "|=:│"):
         return None
     rows, end, labels_again = [], at + 1, lines[at].text
+    while end < min(at + 3, len(lines)) and _RULE.fullmatch(lines[end].text):
+        end += 1
     while end < len(lines) and (cells := _ending(lines[end], head)):
         if lines[end].text == labels_again:  # another table
             break

@@ -101,13 +101,15 @@ def columns_of(
         columns = _curves(
             grid, columns, bare, table.schema, along="operator" in fields(table.schema)
         )
-    columns = _of_lengths(grid, _of_images(grid, columns), above, table.schema)
+    columns = _of_lengths(
+        grid, _of_images(grid, of_types(grid, columns, table.schema)), above, table.schema
+    )
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
         columns = [bare if bare and not each.scale and each.spec == bare.spec else each
                    for each in columns]  # fmt: skip
-        columns = of_networks(grid, of_types(grid, columns, table.schema), table.schema)
+        columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
         columns = of_programs(grid, sized_once(columns), bare, table.schema)
         columns = of_their_times(grid, columns, table.schema, above)

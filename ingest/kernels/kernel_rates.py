@@ -19,6 +19,7 @@ from assay.ingest.kernels.collective_ranks import ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
+    FORMATS,
     SIZED,
     UNMEASURED,
     Column,
@@ -286,18 +287,25 @@ def of_programs(
 
 
 _TYPE = re.compile(
-    r"b?float(?:8|16|32|64)?(?:_e[45]m[23])?|half|double|bf16|fp(?:8|16|32|64)|u?int[0-9]{1,2}"
+    rf"(?:torch\.)?(?:{FORMATS}|b?float(?:8|16|32|64)?(?:_?e[45]m[23](?:fn|fnuz)?)?|half|double"
+    r"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{1,2})",
+    re.IGNORECASE,
 )
+
+_OF_TYPES = {"type", "types", "datatype", "fmt", "format", "numberformat", "dataformat",
+             "numericformat", "dtypes", "inputtype", "inputformat", "inputs", "inputdtypes",
+             "abtype", "operands", "operanddtype", "gemmtype", "数据类型", "精度", "类型",
+             "数据格式"}  # fmt: skip
 
 
 def of_types(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of collectives with the one of types under a label that may mean anything."""
+    """Columns of calls with the one of number formats under a label that may mean anything."""
     made, free = list(columns), "dtype" not in {each.spec.name for each in columns if each.spec}
-    for at, label in enumerate(grid.header()):
-        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-        if free and normalise(plain(label)) in ("type", "datatype") and columns[at] == Column():
-            typed = texts and all(map(_TYPE.fullmatch, texts))
-            made[at] = Column(fields(schema)["dtype"]) if typed else made[at]
+    places = [at for at, label in enumerate(grid.header())
+              if columns[at] == Column() and normalise(plain(label)) in _OF_TYPES]  # fmt: skip
+    texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]
+    if free and len(places) == 1 and texts and all(map(_TYPE.fullmatch, texts)):
+        made[places[0]] = Column(fields(schema)["dtype"])
     return made
 
 

@@ -66,6 +66,7 @@ from assay.ingest.kernels.operator_grids import (
 )
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
+    parts_apart,
     said_by_columns,
     said_by_row,
     sizes_in_names,
@@ -111,8 +112,9 @@ def kernel_rows(
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
-    for found in (_with_units(sizes_in_names(lines, each)) for each in tables):
-        found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)  # noqa: PLW2901
+    for each in tables:
+        found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
+        found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
         if others and (of_training(found) or of_anything(lines, found) or of_all_calls(found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
@@ -390,19 +392,17 @@ def _with_units(grid: Grid) -> Grid:
     told: dict[int, str] = {}
     for at, label in enumerate(grid.header()):
         cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-        found = [_IN_A_UNIT.fullmatch(cell) for cell in cells if cell]
-        units = {each[2] if each else "" for each in found}
-        if len(units) == 1 and (name := units.pop()) and SIZED.fullmatch(plain(label)) is None:
-            measure = unit(name)
-            if name in BANDWIDTH or (measure and measure.si in ("s", "flop/s")):
-                told[at] = name
+        found = [_IN_A_UNIT.fullmatch(cell) for cell in cells if any(map(str.isdigit, cell))]
+        units = list(dict.fromkeys(each[2] if each else "" for each in found))
+        if SIZED.fullmatch(plain(label)) is None and _of_one_quantity(units):
+            told[at] = units[0]
     if not told:
         return grid
 
     def bare(row: GridRow) -> GridRow:
         parts = [_IN_A_UNIT.fullmatch(plain(cell.text)) for cell in row.cells]
         cells = tuple(
-            cell._replace(text=part[1]) if part is not None and at in told else cell
+            cell._replace(text=part[1]) if part and part[2] == told.get(at) else cell
             for at, (cell, part) in enumerate(zip(row.cells, parts, strict=True))
         )
         return replace(row, cells=cells)
@@ -414,6 +414,17 @@ def _with_units(grid: Grid) -> Grid:
     )
     return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=labels)),
                    rows=tuple(map(bare, grid.rows)))  # fmt: skip
+
+
+def _of_one_quantity(units: Sequence[str]) -> bool:
+    """Whether cells all print a unit of bandwidths or times, or of rates; of several, as fast calls
+    are in GFLOPS and faster ones in TFLOPS, all of one quantity."""
+    if len(units) == 1 and units[0] in BANDWIDTH:
+        return True
+    measures = [unit(name) for name in units]
+    quantities = {each.si if each else "" for each in measures}
+    small = len(units) == 1 or all(each and each.scale != 1.0 for each in measures)
+    return len(quantities) == 1 and quantities <= {"s", "flop/s"} and small
 
 
 def _in_unit(label: str, name: str) -> str:
@@ -611,8 +622,11 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     unit_behind = column.spec.unit == "B/s" and not NUMBER.fullmatch(text)
     if unit_behind and (behind := text.lstrip("0123456789.,").strip()):
         text, scale = text.removesuffix(behind).rstrip(), BANDWIDTH.get(behind, 0.0)
-    if column.spec.unit == "s" and not scale and (one := _IN_A_UNIT.fullmatch(text)):
-        text, scale = one[1], timed(one[2]) or 0.0
+    if column.spec.unit in ("s", "flop/s") and (one := _IN_A_UNIT.fullmatch(text)):
+        measure = unit(one[2])
+        own = timed(one[2]) if column.spec.unit == "s" and not scale else None
+        own = measure.scale if measure and measure.si == column.spec.unit else own
+        text, scale = one[1], own or 0.0
     if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
         return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
     text = _SPREAD.sub("", text)

@@ -15,7 +15,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.kernels.kernel_headings import LIBRARIES
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.kernels.settings_around import names_products, of_products, spelled
 from assay.ingest.numbers.units import unit
@@ -61,7 +62,8 @@ def said_by_row(
     row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell]
 ) -> Mapping[str, Cell]:
     """Facts above a table, without the number format or the direction of which the names in
-    a row say another."""
+    a row say another, and with the format that the name of who computes a product says."""
+    above = _of_own_format(row, columns, above)
     if not above.keys() & {"dtype", "direction", "ranks"}:
         return above
     names = [plain(cell.text) for cell, column in zip(row.cells, columns, strict=False)
@@ -79,6 +81,47 @@ def said_by_row(
             own = next(iter(passes.values()))
             made["direction"] = Cell(own, row.line.number, row.line.column)
     return made
+
+
+_LIBRARY = (
+    rf"(?:{LIBRARIES}|torch\.\w+|(?:torch\.)?_?scaled_mm|(?:my |our )?kernel|w?gemm|mat-?mul)"
+)
+
+_SCALED = r"(?:scaled?|dense|(?:row|col(?:umn)?|tensor|block|tile)-?wise|tensor[- ]?cores?)"
+
+_OF_FORMAT = re.compile(
+    rf"(?P<first>{FORMATS})(?:[ _-]{_SCALED})*(?:[ _]?[-:,/(]?[ _]?{_LIBRARY}[ _-]?\)?)*"
+    rf"|(?:{_LIBRARY}[ _,:-]*)+[(\[]?(?P<last>{FORMATS})(?:[ _,-]+{_SCALED})*[)\]]?",
+    re.IGNORECASE,
+)
+"""A name of who computes a product that says its format: `INT8 scaled (Triton)`, `cuBLAS FP16`."""
+
+_OF_WEIGHTS = re.compile("int[0-7]|marlin|b(?:its)?n(?:andbytes|b)", re.IGNORECASE)
+"""Found in names of those who multiply narrow weights with something wider."""
+
+
+def _of_own_format(
+    row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell]
+) -> Mapping[str, Cell]:
+    """Facts above a table with the number format that the name of a kernel begins or ends with, in
+    a row of a product."""
+    for cell, column in zip(row.cells, columns, strict=False):
+        if column.spec is None or column.spec.name != "kernel" or len(cell.text) > LONGEST:
+            continue
+        text = plain(cell.text)
+        named = _OF_FORMAT.fullmatch(text) if any(map(str.isdigit, text)) else None
+        if named and not _OF_WEIGHTS.search(text) and any(map(_of_a_product, columns)):
+            word = named["first"] or named["last"]
+            return {**above, "dtype": Cell(word, cell.line, cell.column)}
+    return above
+
+
+def _of_a_product(column: Column) -> bool:
+    return (
+        bool(column.sizes)
+        or "m" in column.aside
+        or (column.spec is not None and column.spec.name == "m")
+    )
 
 
 _RANKS = re.compile(
@@ -256,10 +299,28 @@ def _of_axis(grid: Grid) -> Grid:
     return replace(grid, heads=(replace(head, cells=cells),))
 
 
+_SUMS = re.compile(
+    rf"(?:(?:fp|f)32 ?(?=\(tf32))?[(\[](?:{FORMATS}|f32) ?-?(?:acc(?:um\w*)?)[)\]] ?", re.IGNORECASE
+)
+"""The format in which sums are kept, behind that of what is multiplied; sums of single precision
+in a narrower one have neither."""
+
+
+def _without_sums(grid: Grid) -> Grid:
+    """The grid with labels that do not say in which format sums are kept: `FP32 (TF32 accum)`."""
+    if not grid.heads or not any("acc" in label.casefold() for label in grid.header()):
+        return grid
+    heads = tuple(
+        replace(head, cells=tuple(c._replace(text=_SUMS.sub("", c.text)) for c in head.cells))
+        for head in grid.heads
+    )
+    return replace(grid, heads=heads)
+
+
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = names_apart(_of_axis(grid))
+    grid = names_apart(_of_axis(_without_sums(grid)))
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else _packed(first)
@@ -316,3 +377,109 @@ def names_apart(grid: Grid) -> Grid:
                  for row, each in zip(rows, told, strict=True))  # fmt: skip
         return replace(grid, heads=(row_of(grid.heads[0], names),), rows=tuple(split))
     return grid
+
+
+_PART = r"[0-9][0-9,]*(?:\.[0-9]+)?(?: ?[x×%]| ?[A-Za-zµ]+(?:/[A-Za-z]+)?)?"
+
+_PARTS = re.compile(
+    rf"{_PART}(?:(?: ?[/|;] ?|, ){_PART})+|{_PART} ?[(\[]{_PART}(?:(?:, | ?[;/] ?){_PART})*[)\]]"
+)
+"""Several measurements of one call in one cell: `0.25/1087/43.5%`, `1.2 ms (640 TFLOPS)`."""
+
+_BETWEEN = re.compile(r" ?[/|;(\[](?!s(?:ec)?(?![A-Za-z])) ?|, |[)\]]")
+
+_NAMED_SO = re.compile(r"(?P<name>[^()\[\]]*?),? ?[(\[](?P<parts>[^()\[\]]+)[)\]][\s:=-]*")
+
+_UNIT_OF_PART = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)?)?(?: ?[x×%])?")
+
+_ABOVE = 4
+"""Lines above a table that may name what each of its cells prints together."""
+
+
+def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid with each measurement of cells that print several in a column of its own, named by
+    the units of the cells, by the label or by the line above: `(ms / TFLOPS / MFU%)`."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    if len(grid.heads) != 1 or grid.labels or grid.series or not rows:
+        return grid
+    told = dict[int, list[str]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        texts = [plain(row.cells[at].text) for row in rows]
+        texts = [text for text in texts if any(map(str.isdigit, text))]
+        packed = texts and all(len(text) <= LONGEST and _PARTS.fullmatch(text) for text in texts)
+        names = _names_of_parts(lines, grid, label, list(map(_split, texts))) if packed else []
+        told |= {at: names} if names else {}
+    if not told:
+        return grid
+
+    def row_of(row: GridRow) -> GridRow:
+        if len(row.cells) != grid.width:
+            return row
+        cells = list[GridCell]()
+        for at, cell in enumerate(row.cells):
+            texts = _split(plain(cell.text)) if at in told else []
+            texts = texts if len(texts) == len(told.get(at, ())) else [""] * len(told.get(at, ()))
+            bare = (_UNIT_OF_PART.fullmatch(text) for text in texts)
+            cells += [cell._replace(text=m[1] if m else "") for m in bare] if at in told else [cell]
+        return replace(row, cells=tuple(cells))
+
+    head = grid.heads[0]
+    cells = [
+        new
+        for at, cell in enumerate(head.cells)
+        for new in ([cell._replace(text=name) for name in told[at]] if at in told else [cell])
+    ]
+    return replace(
+        grid, heads=(replace(head, cells=tuple(cells)),), rows=tuple(map(row_of, grid.rows))
+    )
+
+
+def _split(text: str) -> list[str]:
+    """The measurements that a cell prints together.
+
+    >>> _split("0.25/1087/43.5%"), _split("1.2 ms (640 TFLOP/s)")
+    (['0.25', '1087', '43.5%'], ['1.2 ms', '640 TFLOP/s'])
+    """
+    return [part.strip() for part in _BETWEEN.split(text) if part.strip()]
+
+
+def _names_of_parts(
+    lines: Sequence[Line], grid: Grid, label: str, parts: Sequence[Sequence[str]]
+) -> list[str]:
+    """Labels of what the cells of a column print together, a time or a rate among them; none where
+    neither these, the label of the column nor the line above says all."""
+    many = {len(each) for each in parts}
+    if len(many) != 1:
+        return []
+    units = [{(_UNIT_OF_PART.fullmatch(text) or ("", "", ""))[2] or "" for text in each}
+             for each in zip(*parts, strict=True)]  # fmt: skip
+    sized = _NAMED_SO.fullmatch(label)
+    said_so = [(sized["name"], _split(sized["parts"]))] if sized else []
+    inside = [each.pop() for each in units if len(each) == 1]
+    if len(inside) == len(units) and all(map(_measures, inside)):
+        return [_label_of(label, each) for each in inside]
+    for name, own in (*said_so, ("", _split(label))):
+        if len(own) in many and any(map(_measures, own)):
+            return [_label_of(name, each) for each in own]
+    for line in lines[max(0, grid.begin - _ABOVE) : grid.begin]:
+        said = _NAMED_SO.search(line.text) if len(line.text) <= LONGEST else None
+        if said and len(found := _split(said["parts"])) in many and any(map(_measures, found)):
+            return [_label_of(label, each) for each in found]
+    return []
+
+
+def _measures(name: str) -> bool:
+    """Whether a text is a unit of times, rates or bandwidths."""
+    told = unit(name)
+    return BANDWIDTH_UNIT.fullmatch(name) is not None or (
+        told is not None and told.si in ("s", "flop/s") and not told.per
+    )
+
+
+def _label_of(name: str, measure: str) -> str:
+    """The label of one of several measurements under a name."""
+    if not _measures(measure):
+        return f"{name} {measure}".strip()
+    told = unit(measure)
+    bare = name or ("time" if told and told.si == "s" else "")
+    return f"{bare} ({measure})" if bare else measure
