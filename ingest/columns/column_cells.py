@@ -177,6 +177,13 @@ SEVERAL = 4
 """Numbers of a column before most of them say what it is in."""
 
 
+def scales(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Lengths, counts and shares in the units in which all cells of their columns are."""
+    lengths(records)
+    fractions(records, columns)
+    percentages(records, columns)
+
+
 def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """A column of utilisations above 1 is of percentages, all of it, and is marked so.
 
@@ -388,8 +395,8 @@ def unnamed(records: Sequence[Record], counted: Callable[[], str | None]) -> Non
 
 
 def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """Samples or things per second of one device are those of the job by its number of devices;
-    as printed they stand beside."""
+    """Samples or things per second of one device are those of the job by its number of devices,
+    for what asks for these; as printed they stand beside."""
     for name in EACH.values():
         if not any(c.rank == OF_EACH and c.spec and c.spec.name == name for c in columns):
             continue
@@ -402,9 +409,25 @@ def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:
                 record.cells[name] = cell._replace(state="unknown")
                 continue
             record.cells[name] = cell._replace(
-                scale=cell.scale * amount(gpus), value_origin="solved",
-                law="samples per second of one device, times the devices",
-            )  # fmt: skip
+                scale=cell.scale * amount(gpus), value_origin="solved", law=_TIMES_THEM
+            )
+
+
+_TIMES_THEM = "samples per second of one device, times the devices"
+
+
+def as_printed(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Take the rates of the job out again that nobody prints, once they have told what they can."""
+    if any(column.rank == OF_EACH for column in columns):
+        for record in records:
+            for name in EACH.values():
+                cell = record.cells.get(name)
+                if (
+                    cell is not None
+                    and OF_ONE in record.cells
+                    and (cell.law == _TIMES_THEM or cell.state == "unknown")
+                ):
+                    del record.cells[name]
 
 
 _BARE_TIME = re.compile(

@@ -20,19 +20,18 @@ from assay.ingest.columns.cells import (
 )
 from assay.ingest.columns.column_cells import (
     Above,
+    as_printed,
     bare_times,
     devices_of_nodes,
-    fractions,
     in_bytes,
     in_short,
-    lengths,
     of_each,
     of_processes,
     of_whom,
     parts_of_steps,
-    percentages,
     rates,
     replica_batches,
+    scales,
     times_of_steps,
     unitless_memory,
     unitless_times,
@@ -541,9 +540,7 @@ class _Table:
         whose_batches(held.records)
         parts_of_steps(held.records, columns)
         self.filled.update(replica_batches(held.records, columns))
-        lengths(held.records)
-        fractions(held.records, columns)
-        percentages(held.records, columns)
+        scales(held.records, columns)
         devices_of_nodes(held.records, columns)
         above = Above(
             place.devices, place.names, lambda: of_the_job([line.text for line in place.near])
@@ -556,6 +553,7 @@ class _Table:
         unnamed(held.records, lambda: named_rate([*place.titles[-1:], *place.near]))
         self.filled.update(times_of_steps(held.records, columns))
         unsaid_units(held.records, columns)
+        as_printed(held.records, columns)
         whole_numbers(held.records, columns)
         if self.long and others != [len(record.other) for record in held.records]:
             raise IrregularError
