@@ -23,7 +23,7 @@ _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
 _COUNT_BEHIND = deferred(
     rf"{SIGN}s? ?[x×*] ?([0-9][0-9,]*)"
-    r"(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|more|the|as)\b)"
+    r"(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|more|the|as)\b)"
 )
 """`A100 * 8`, `H100 x 16`."""
 

@@ -40,7 +40,8 @@ _APART = r"(?<![^\W\u4e00-\u9fff])"
 _COUNT = (
     rf"{_APART}(?<![.$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )(?<!GX-)"
     r"(?<![0-9],)(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
-    r"([0-9][0-9,]*)"
+    r"(?<!(?i:batch) )(?<!(?i:size) )(?<!(?i:bsz) )(?<!(?i:bs) )(?<!(?i:seq) )(?<!(?i:len) )"
+    r"(?<!(?i:length) )(?<!(?i:ctx) )(?<!(?i:rank) )([0-9]+(?:,[0-9]{3})*)"
 )
 """A number that is no bound of several."""
 
@@ -160,7 +161,7 @@ _RATED = deferred(
 
 _BEHIND_NAME = deferred(
     rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})"
-    r"(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
+    r"(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
     r"|\([x×*] ?([0-9]{1,5})(?=[),;])|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード))"
     r"|(?:,|\() ?(?i:(?:just |only )?(one|two|four|eight)(?: (?:of (?:them|these)|cards?|GPUs?))?)"
     r"(?=\)|[,;.](?!\d)|\s*$))"

@@ -336,6 +336,8 @@ def _by_label(
             and _OF_NO_STEP.fullmatch(words[-count - 1])
         ):
             return
+        if name == "gpus" and _A_NODE.match(text, value.end()):
+            name = "gpus_per_node"
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
@@ -469,7 +471,8 @@ _IN_ALL = deferred(
 """Behind the batch of each: that of all, `(256 in total)`."""
 
 _TOKENS_A_STEP = deferred(
-    r"(?<![\w.,$/–-])([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) tokens (?:per|/|a) "
+    r"(?<![\w.,$/–-])(?<![0-9] [x×*] )(?<![0-9][x×*] )(?<![0-9][x×*])"
+    r"([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) tokens (?:per|/|a) "
     r"(?:(?:optimi[sz]er|training|global) )?(?:step|batch|update)\b"
     rf"(?! (?:and|per|on each) (?:{_A_DEVICE}|s|second)\b)"
 )
