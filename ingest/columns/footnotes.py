@@ -1,8 +1,9 @@
 """Footnotes of tables: signs behind labels and in rows, and what the lines below say of them.
 
 In: the lines of a document, and the cells of a row. Out: what the notes say, by their signs; and of
-a row the notes that its signs point to. `[^a]`, `¹`, `<sup>1</sup>`, `*`, `†` and `[1]_` are signs.
-A star is one only where a line right below its table begins with it: elsewhere it is a bullet.
+a row the notes that its signs point to. `[^a]`, `¹`, `<sup>1</sup>`, `*`, `†`, `(+)` and `[1]_`
+are signs. A star is one only where a line right below its table begins with it: elsewhere it is a
+bullet.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ def footnotes(lines: Sequence[Line]) -> dict[str, str]:
 
 
 _NOTE = re.compile(
-    r"(?P<lead>[\s>]*(?:[*+-]\s+)?(?:\.\.\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
+    r"(?P<lead>[\s>#]*(?:[*+-]\s+)?(?:\.\.\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?(?P<raised>[\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^(?P<named>[\w*†‡-]{1,24})\]|\[#?(?P<listed>[\w*-]{1,12})\](?=:|\s)"
-    r"|(?P<sign>[¹²³⁴-⁹†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
+    r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
     r"[\s:.)=]*(?P<text>[^\s*].{3,400})"
 )
 
@@ -77,14 +78,14 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     return found
 
 
-_KINDS = ("raised", "named", "listed", "sign", "star")
+_KINDS = ("raised", "named", "listed", "bracketed", "sign", "star")
 
-_MAY_NOTE = re.compile(r"[\s>+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§])")
+_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†‡])")
 
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
-    r"|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])|(?<=[\w)%\]\s.])\\?(\*{1,3})$"
+    r"|\(([+#*~°†‡]{1,2})\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])|(?<=[\w)%\]\s.])\\?(\*{1,3})$"
 )
 
 _EMPHASIS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
@@ -109,4 +110,4 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
                 yield each[-1]
 
 
-_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]")
+_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]")

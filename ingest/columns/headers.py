@@ -374,6 +374,15 @@ _MICRO_BATCHES = re.compile(
 )
 """Into how many micro-batches the batch of a row is divided: `#Microbatch`."""
 
+_HELD_BY_EACH = re.compile(
+    r"(?:sequences|seqs?|samples|images|imgs|videos|clips|sentences|graphs|volumes|pairs|utterances"
+    r"|crops|examples)\s?(?:per|/)\s?(?:GPU|GCD|NPU|HPU|device|card|rank|chip|worker|process)",
+    re.IGNORECASE,
+)
+"""A batch of each device by what it holds: `graphs per GPU`."""
+
+_USED = re.compile(r"([KMG]i?B) used|used ([KMG]i?B)", re.IGNORECASE)
+
 _COUNTS = tuple("\\#№nN")
 
 _COUNT_OF_NODE = re.compile(
@@ -425,22 +434,29 @@ _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _LAST = Column("", None, rank=99)
 
 
+def _in_known_words(label: str) -> str:
+    """A label in English, without a remark, and by the name that what it says has elsewhere."""
+    label = label if configured_by(label) else english(NAMES.get(label, label))
+    label = _without_remark(_alone(label))
+    if _MICRO_BATCHES.fullmatch(label):
+        return "gradient accumulation"
+    if _HELD_BY_EACH.fullmatch(label):
+        return "micro batch size"
+    if used := _USED.fullmatch(label):
+        return f"memory ({used[1] or used[2]})"
+    if degree := _DEGREE_OF.fullmatch(label):
+        return degree[1]
+    if _COUNT_OF_NODE.fullmatch(label):
+        return "GPUs per node"
+    counts = label.startswith(_COUNTS) and _COUNT_OF.fullmatch(signed(label))
+    return "number of GPUs" if counts else label  # `#GPU`, `# MI250`: how many
+
+
 @lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if (packed := _packed(label)) or len(label) > LONGEST:
         return Column(shown, None, degrees=packed)
-    label = label if configured_by(label) else english(NAMES.get(label, label))
-    label = _without_remark(_alone(label))
-    if _MICRO_BATCHES.fullmatch(label):
-        label = "gradient accumulation"
-    if degree := _DEGREE_OF.fullmatch(label):
-        label = degree[1]
-    if _COUNT_OF_NODE.fullmatch(label):
-        label = "GPUs per node"
-    if label.startswith(_COUNTS) and _COUNT_OF.fullmatch(
-        signed(label)
-    ):  # `#GPU`, `# MI250`: how many
-        label = "number of GPUs"
+    label = _in_known_words(label)
     known = by_label(schema)
     composed = said(label)
     if found := known.get(normalise(label)):

@@ -307,11 +307,17 @@ def _settle(run: _Run) -> None:
     elif not run.devices:
         told = _machine(run)
     if alone:
-        told |= _listed(run) if run.devices and run.whole else _claimed(run, said)
+        told |= _listed(run) if _lists_all(run) else _claimed(run, said)
     ranks = int(told["ranks"].text) if "ranks" in told else 0
     for record in run.records:
         operation = said or _told_by_size(record, ranks)
         record.cells |= told | ({"op": operation} if operation else {})
+
+
+def _lists_all(run: _Run) -> bool:
+    """Whether a run lists every rank: one alone has nothing to send, over no bus."""
+    several = any(float(busbw) > 0.0 for _, busbw in _bandwidths(run))
+    return bool(run.devices) and run.whole and (len(run.devices) > 1 or not several)
 
 
 def _machine(run: _Run) -> dict[str, Cell]:

@@ -29,6 +29,9 @@ _HOSTS = deferred(
 )
 """Nodes, as SLURM is asked for them in short."""
 
+_TASKS = deferred(r"\bsrun (?:[^|;]*? )?--ntasks-per-node[ =]([0-9]{1,3}) [^|;]*?\bpython[0-9.]* ")
+"""Tasks of each node that are programs of Python themselves: each has a device of its own."""
+
 _ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
@@ -101,6 +104,9 @@ def command(line: Line) -> dict[str, Cell]:
         found["nodes"] = Cell("1", line.number, line.column + at, law="--standalone")
     if "-N" in line.text and (hosts := _HOSTS.search(line.text)):
         found.setdefault("nodes", Cell(hosts[1], line.number, line.column + hosts.start(1)))
+    if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
+        each = Cell(tasks[1], line.number, line.column + tasks.start(1))
+        found.setdefault("gpus_per_node", each)
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
     words = sum("=" not in word for word in line.text.split())
     listed = len(settings) > max(1, words)  # a sentence has more words than settings

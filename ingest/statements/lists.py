@@ -122,6 +122,10 @@ def by_commas(text: str) -> str:
     of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
     if of_settings:
         return text.replace(" / ", " ; ")
+    if "  " in text and _SPREAD.fullmatch(text):
+        return _GAP.sub(lambda gap: ";".ljust(len(gap[0])), text)
+    if " | " in text and not text.lstrip().startswith("|") and _PIPED.search(text):
+        return text.replace(" | ", " ; ")
     return text.replace(" ", ",") if "=" in text and _ASSIGNED.fullmatch(text) else text
 
 
@@ -131,6 +135,18 @@ _ASSIGNED = re.compile(
 )
 """Settings and a number format among them, with blanks between: `tp=2 pp=4 bf16 seq=2048`."""
 
+
+_SPREAD = re.compile(
+    r"[^\w|]*(?:[\w.-]+(?: [\w.-]+){0,2} {2,}){0,2}"
+    r"(?:[A-Za-z_][\w./-]*(?: [\w./-]+){0,2} ?[:=] ?(?! )[^\s:=]+(?: [^\s:=]+){0,5}"
+    r"(?: {2,}|\s*$)){2,}"
+)
+"""Settings with wide blanks between them: `dtype: bf16   seq: 4096   zero: 3`."""
+
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+
+_PIPED = re.compile(r"(?:^|\| )\W*[A-Za-z][\w ./-]{0,30}[:=] ?[^|]+(?:\| |$)")
+"""Settings with strokes between them: `hosts: 2 | per host: 8x A100`."""
 
 _NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
 """A number of several: `TP 1 / 2 / 4 / 8`."""

@@ -6,7 +6,9 @@ Whose it is, and what the lines around it make of it, is asked in `assay.ingest.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 
 from assay.ingest.columns.other_runs import of_these_runs
@@ -63,14 +65,22 @@ _BUILT = deferred(
 
 _QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
-_CAPTION = deferred(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+(?:\**[.:]|\*\*).*)\s*")
+_CAPTION = deferred(
+    r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_"
+    r"|\**Table (?:[A-Z]\.?)?[0-9]+(?:\.[0-9]+)*(?:\**[.:]|\*\*).*)\s*"
+)
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
 _MARKUP = deferred(
-    r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
+    r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|dl|dt|dd|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
     re.IGNORECASE,
 )
 """Signs of HTML in a text."""
+
+_DEFINED = deferred(r"</dt>(\s*)<dd(?:\s[^<>]*)?>", re.IGNORECASE)
+"""Between a word of a list of definitions and what it is: `<dt>GPU</dt><dd>A100</dd>`."""
+
+_ENTITY = deferred(r"&(?!nbsp)#?[A-Za-z0-9]{2,8};")
 
 _ROLE = deferred(r"(?:\\ )?:(?:sup|sub):`[^`]{1,4}`")
 """Small signs beside a word in reStructuredText, as of a trade mark."""
@@ -119,11 +129,34 @@ something."""
 def _understood(
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
+    if "&" not in line.text or not (signs := list(_ENTITY.finditer(line.text))):
+        return _plainly(line, section, says=says, heading=heading)
+    plain = _ENTITY.sub(lambda found: unescape(found[0]), line.text)
+    found = _plainly(line._replace(text=plain), section, says=None, heading=heading)
+    if found is None:
+        return None
+    values = {name: _behind(cell, line, signs) for name, cell in found.values.items()}
+    return replace(found, values=values)
+
+
+def _behind(cell: Cell, line: Line, signs: Sequence[re.Match[str]]) -> Cell:
+    """A cell of a text without signs of HTML, where it stands among them."""
+    at = cell.column - line.column
+    for sign in signs:
+        if sign.start() >= at:
+            break
+        at += len(sign[0]) - len(unescape(sign[0]))
+    return cell._replace(column=line.column + at)
+
+
+def _plainly(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
     if ":`" in line.text:
         line = line._replace(text=_ROLE.sub(lambda found: " " * len(found[0]), line.text))
     if "<" in line.text or "&nbsp;" in line.text:
         says = None
-        line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))
+        line = line._replace(text=_unmarked(line.text))
     if OF_ONE.search(line.text):
         return None
     line = line._replace(text=by_commas(line.text))
@@ -133,6 +166,13 @@ def _understood(
         told = {} if MEASURED.search(line.text) else command(line)
         return Statement(line.number, section, told) if told else None
     return _in_words(line, section, says=says, heading=heading)
+
+
+def _unmarked(text: str) -> str:
+    """A text as wide without signs of HTML."""
+    if "</dt>" in text:
+        text = _DEFINED.sub(lambda found: ":".ljust(len(found[0])), text)
+    return _MARKUP.sub(lambda found: " " * len(found[0]), text)
 
 
 def _in_words(

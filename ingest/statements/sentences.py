@@ -51,7 +51,8 @@ _LABEL = deferred(
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
-    r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
+    r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b"
+    r"|[x×](?= [a-z])|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -169,6 +170,9 @@ _OF_TOKENS_EACH = deferred(
 _ACCUMULATED = deferred(
     r"(?<![\w.,-])([0-9]+)[ -](?:steps? of (?:gradient |grad\.? |batch )?accumulation"
     r"|(?:gradient |grad\.? )?accumulation(?: step)?s?)\b"
+    r"|(?<![\w.,-])([0-9]+) (?:micro-?(?:steps|batches)|forward(?: |-)passes) "
+    r"(?:for|per|in|to|before|make|give) (?:(?:each|every|an?|one|the) )?"
+    r"(?:(?:optimi[sz]er|training|weight) )?(?:step|update)\b"
     r"|\baccumulat(?:ed?|es|ing|ion)(?: of)?(?: (?:the )?gradients)? (?:over|for|across) ([0-9]+) "
     r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b",
     re.IGNORECASE,
@@ -416,7 +420,7 @@ def _counted(text: str) -> Iterator[Part]:
             group = found.lastindex or 1
             taken.add(found.start(group))
             yield Part(field, found[group].replace(",", ""), found.start(group))
-            if field == "accumulation" and _ACCUMULATES.match(text):
+            if field == "accumulation" and (_ACCUMULATES.match(text) or "micro" in found[0]):
                 yield Part("", "", 0)  # a statement by its subject
     for found in _BEFORE_NOUN.finditer(text):
         of_host = found[2].startswith("local ") and _HOSTS.search(text)
@@ -470,6 +474,15 @@ _IN_ALL = deferred(
 )
 """Behind the batch of each: that of all, `(256 in total)`."""
 
+_HELD_BY = deferred(
+    rf"(?<![\w.,$/–-])([0-9][0-9,]*) {_SAMPLES} (?:in|per|to) (?:a|an|the|each|every) "
+    r"(global|effective|total|micro)[ -]?batch\b",
+    re.IGNORECASE,
+)
+"""A batch by what is in it: `2,048 sequences in the global batch`."""
+
+_WHOLE = {"global", "effective", "total"}
+
 _TOKENS_A_STEP = deferred(
     r"(?<![\w.,$/–-])(?<![0-9] [x×*] )(?<![0-9][x×*] )(?<![0-9][x×*])"
     r"([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) tokens (?:per|/|a) "
@@ -490,6 +503,9 @@ def _of_each_device(text: str) -> Iterator[Part]:
         yield Part("micro_batch", found[group].replace(",", ""), found.start(group))
         if whole := _IN_ALL.match(text, found.end()):
             yield Part("global_batch", whole[1].replace(",", ""), whole.start(1))
+    for found in _HELD_BY.finditer(text):
+        kind = "global_batch" if found[2].casefold() in _WHOLE else "micro_batch"
+        yield Part(kind, found[1].replace(",", ""), found.start(1))
     for found in _TOKENS_A_STEP.finditer(text):
         yield Part("global_batch_tokens", found[1].replace(",", ""), found.start(1), weak=True)
 

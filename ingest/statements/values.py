@@ -106,6 +106,7 @@ def known(label: str) -> str | None:
 
 
 _OF_PROGRAMS = {
+    "ctx": "seq_len", "hosts": "nodes",
     "devices": "gpus_per_node",  # to Lightning and what is built on it
     "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
     "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",
