@@ -83,7 +83,8 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ),
     ("gpus", "nodes"): (
         r"(?<![\w.])(?:[0-9][0-9,]*|one|two|four|eight|sixteen|single|dual|half(?: of)?(?: the)?"
-        r"|all(?: of)?(?: the)?|both|twice the|double the) ?[x×]?[- ]?(?:[\w-]+ ){0,2}?"
+        r"|all(?: of)?(?: the)?|both|twice the|double the) ?[x×]?[- ]?"
+        r"(?:(?!(?:per|an?|each|every|on|to)\b)[\w-]+ ){0,2}?"
         r"(?:GPUs?|GCDs?|NPUs?|TPUs?|HPUs?|cards?|devices?|accelerators?|chips?|nodes?|servers?"
         r"|machines?|hosts?|boxes|instances?)\b|\bmulti[- ]?(?:node|gpu)\b"
         r"|[0-9二两四八] ?(?:[卡张块台]|个?节点)|双[卡机]|单卡|多机"
