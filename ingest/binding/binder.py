@@ -22,9 +22,10 @@ asked for from the top down, so that a document costs what its rows and statemen
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -41,6 +42,7 @@ from assay.ingest.binding.comparing import (
     as_asked,
     captioned,
     contradicts,
+    differs_from,
     host,
     is_said,
     number_of,
@@ -73,8 +75,9 @@ from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
+from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import SAME_FACT, settle
+from assay.ingest.statements.row_words import SAME_FACT, SETTINGS, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
@@ -103,6 +106,9 @@ ASSUMED_LAWS = {
 
 OF_MACHINES = ("gpu", "gpus_per_node", "network")
 """Fields that a description of machines settles for rows of tables, which vary the others."""
+
+COUNTED = {"gpus", "nodes", "gpus_per_node"}
+"""Fields in which rows of one set-up may differ."""
 
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
@@ -161,6 +167,7 @@ class Binder:
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
         tables = {self.section(row.line) for row in rows if row.tabled}
+        self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_lengths = of_own_tables(of_all, tables)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
@@ -188,6 +195,39 @@ class Binder:
         self._says_anything = bool(every or context.assumed)
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
+
+    def _set_up_below(
+        self, rows: Sequence[Record], statements: Sequence[Statement]
+    ) -> dict[Section, tuple[dict[str, Cell], Set[str]]]:
+        """Settings that sections about the set-up below all tables say, by the headings around
+        them, and the fields that no statement and no row says otherwise."""
+        last = max((line for row in rows for line, _ in row.places()), default=math.inf)
+        below: dict[Section, list[Statement]] = {}
+        for each in statements:
+            path = self.section(each.line) if each.line > last else ()
+            title = self.context.titles.get(path[-1], "") if path else ""
+            around = each.section[:-1] if each.section == path else each.section
+            if path and (of_set_up(title) or part_of_set_up(title)):
+                below.setdefault(around, []).append(each)
+        if not below:
+            return {}
+        said = agreed(statements, sorted(SETTINGS)).items()
+        whole = {name: cell for name, cell in said if cell.state == "value"}
+        for row in rows:
+            for name in [n for n, cell in whole.items() if differs_from(row.cells.get(n), cell)]:
+                del whole[name]
+        settings = sorted(SETTINGS)
+        return {around: (agreed(told, settings), whole.keys()) for around, told in below.items()}
+
+    def _set_up_of(self, section: Section, row: Said) -> dict[str, Cell]:
+        """Settings said below all tables of the set-up of a row, where nothing said of that is
+        otherwise."""
+        return {
+            name: cell
+            for around, (told, alike) in self._set_up.items() if section[: len(around)] == around
+            if not any(differs_from(row.get(n), told[n]) for n in told.keys() - COUNTED)
+            for name, cell in told.items() if name in alike
+        }  # fmt: skip
 
     def _plain(self, statement: Statement) -> Statement:
         """A statement without the program that a heading names: it is of what stands below."""
@@ -313,7 +353,11 @@ class Binder:
         if not tabled:
             take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
         take(self._host if tabled else {}, "assumed", ASSUMED_LAWS["machines"])
-        machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
+        machines = (
+            self._set_up_of(section, row) | only_of(self._machines, OF_MACHINES)
+            if tabled
+            else self._machines
+        )
         take(machines, "assumed", ASSUMED_LAWS["machines"])
         if tabled or not self._met_others(section):
             dropped = ("seq_len",) if tabled and self._own_lengths else ()

@@ -291,6 +291,11 @@ def agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[
     return found[::-1]
 
 
+def differs_from(own: Cell | None, said: Cell) -> bool:
+    """Whether a row prints another value of a field than one that is said of all."""
+    return own is not None and own.state == "value" and saying(own) != saying(said)
+
+
 def agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dict[str, Cell]:
     """Cells of some fields, or all, that all statements which speak of them say alike."""
     said: dict[str, dict[Any, Cell]] = {}

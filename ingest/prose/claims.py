@@ -399,7 +399,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "token", rf"{_ITEM}{_LONG}{{N}} tokens{_ENDED}"),
     (
         "seq_len", "seq|context|ctx",
-        rf"{_ITEM}{_LONG}{{N}}[ -](?:seq(?:uence)?|context|ctx){_ENDED}",
+        rf"{_ITEM}{_LONG}{{N}}[ -](?:seq(?:uence)?|context|ctx)(?:[ -]?len(?:gth)?)?{_ENDED}",
     ),
     (
         "seq_len", "len",

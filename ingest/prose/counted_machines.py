@@ -111,6 +111,8 @@ _ON = deferred(
     r"(?:'s)?) ){0,3}"
     rf"{_DEVICE}(?![A-Za-rt-z0-9])"
     rf"|\b[Nn]odes? with (?:the |our )?{_DEVICE}s? (?:GPUs|cards|accelerators)\b"
+    rf"|(?:^|[,;(] ?)(?:(?:on|again|still) )?(?:the )?same {_DEVICE}"
+    r"(?:s\b| (?:GPU|card|node|machine|server|box|cluster))"
     rf"|在[^，。；,;A-Za-z0-9]{{0,8}}{_DEVICE}[^，。；,;]{{0,14}}?上"
 )
 """A device that something ran on, however many there were."""
@@ -160,7 +162,7 @@ _RATED = deferred(
 """In front of a device: rates are those of one, however many there were."""
 
 _BEHIND_NAME = deferred(
-    rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})"
+    rf"({SIGN})s?(?: ?\([0-9]{{2,3}} ?Gi?B?\))? ?(?:[x×*] ?([0-9]{{1,5}})"
     r"(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
     r"|\([x×*] ?([0-9]{1,5})(?=[),;])|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード))"
     r"|(?:,|\() ?(?i:(?:just |only )?(one|two|four|eight)(?: (?:of (?:them|these)|cards?|GPUs?))?)"

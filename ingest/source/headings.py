@@ -61,7 +61,7 @@ SHORT = 0.75
 
 
 _SET_UP = deferred(
-    r"[#\s\d.*]*(?:(?:the|our|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
+    r"[#\s\d.*]*(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
     r"general|shared|default|hardware|software|system|measurement|devices?|gpu|server|machine"
     r"|node|cluster|platform) (?:and )?)*"
     r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details"

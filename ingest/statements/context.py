@@ -47,6 +47,7 @@ from assay.ingest.statements.wrapped import (
     Items,
     carried_on,
     lists_another,
+    lists_one,
     named_beside,
     names_another,
     said_beside,
@@ -399,7 +400,8 @@ _ELSEWHERE = deferred(
 """Headings below which `all results` are not those of the tables beside them."""
 
 _NAMES_MACHINE = deferred(
-    r"\s*(?:[-*] )?(?:GPUs?|accelerators?|devices?|hardware)(?: (?:type|name|model)s?)?\s*:\s*\S",
+    r"\s*(?:[-*] )?(?:(?:GPUs?|accelerators?|devices?|hardware)(?: (?:type|name|model)s?)?"
+    r"|GPU models and configuration|GPU 0)\s*:\s*\S",
     re.IGNORECASE,
 )
 """A line of what a program prints of the system that it is on: `- GPU type: 8x H100`."""
@@ -471,6 +473,9 @@ def _in_its_place(
         unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
                    if n in OF_DEVICES}  # fmt: skip
         statement = replace(statement, values={**statement.values, **unknown})
+    elif "gpu" in statement.values and "gpus" not in statement.values and lists_one(lines, at):
+        one = statement.values["gpu"]._replace(text="1")
+        statement = replace(statement, values={**statement.values, "gpus": one})
     if until or _under_its_table(lines, at, taken):
         return replace(statement, caption=True, until=until)
     if held := table_above(lines[at], taken):

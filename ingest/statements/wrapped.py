@@ -289,9 +289,38 @@ def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
     if not (_MAY_SAY.search(own) or devices(own)):
         return {}
     told = phrases(line._replace(text=own), least=1)
+    told |= {} if under or "gpu" in told else _listed_alone(line._replace(text=own))
     if "gpu" in told and "gpus" not in told and not _RAN_ON.search(signed(own)):
         told = {name: cell for name, cell in told.items() if name not in OF_DEVICES}
     return {name: cell for name, cell in told.items() if name in SETTINGS}
+
+
+_AS_ITEM = deferred(rf"(?:NVIDIA |AMD )?{SIGN}(?:[ -](?:[0-9]+ ?Gi?B?|SXM[0-9]?|PCIe|NVL))*")
+
+_SHORT_ITEM = deferred(r"[\w.+/@%'-]+(?: [\w.+/@%'-]+){0,3}")
+
+
+def _listed_alone(line: Line) -> dict[str, Cell]:
+    """The device and the number format of a line that is nothing but a list of short items, one of
+    them a device and another the format.
+
+    >>> page = Line(7, "ViT-L, FSDP, H100 SXM, bf16.", 1, {})
+    >>> {name: cell.text for name, cell in _listed_alone(page).items()}
+    {'gpu': 'H100 SXM', 'dtype': 'bf16'}
+    """
+    device, kind = only(line.text), listed_in(line.text.rstrip(" .:*_`"))
+    items = _BETWEEN.split(line.text.strip().strip("*_`().:：。 "))
+    if device is None or kind is None or not all(map(_SHORT_ITEM.fullmatch, items)):
+        return {}
+    if not any(_AS_ITEM.fullmatch(signed(item)) for item in items):
+        return {}
+    return {
+        "gpu": Cell(device.text, line.number, line.column + device.at),
+        "dtype": Cell(kind.word, line.number, line.column + kind.at),
+    }
+
+
+_BETWEEN = re.compile(r"\s*[,;|·]\s+")
 
 
 def named_beside(line: Line) -> Device | None:
@@ -379,6 +408,13 @@ def lists_another(lines: Sequence[Line], at: int) -> bool:
         if {each.key for each in devices(line.text)} - own:
             return True
     return False
+
+
+def lists_one(lines: Sequence[Line], at: int) -> bool:
+    """Whether a list of the devices of a machine that begins in a line has none but that one."""
+    if "GPU 0: " not in lines[at].text:
+        return False
+    return at + 1 < len(lines) and not _LISTED.match(lines[at + 1].text)
 
 
 def names_another(lines: Sequence[Line], at: int) -> bool:
