@@ -75,7 +75,9 @@ FORMAT = Format(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)",
         "(us)", "MFU",
-        "mfu", "_ms", "step_time", "per_s", "samples/s", "performance", "Performance:", "-perf",
+        "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
+        "per step ", "time/step",
+        "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
@@ -95,7 +97,9 @@ FORMAT = Format(
     r"|^ *-{2,}(?: +-{2,}){2,} *$|^\s*\|(?:[^|0-9]*\|){3,}\s*$"  # columns given by dashes or bars
     r"|^(?:[^|=:0-9,]|[A-Za-z][0-9]+)*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|(?:tok(?:en)?|it(?:er)?|step|batche|seq|sequence|im(?:a?ge?)?|sample)s?/s"
-    r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b)[^|=:,]*$"
+    r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b|_per_(?:s|it|batch)"
+    r"| per (?:s|step|iter)|(?:step|iter(?:ation)?|step_|time/)[ _]?(?:time|step|iter)\b"
+    r"|[Tt]hroughput  )[^|=:,]*$"
     r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
     r"|^\s*Tab(?:le|\.) [0-9IVX]+[.:] .*(?:\w/s\b|/sec|(?i: per second|flop|mfu)|\(m?s\))"

@@ -29,7 +29,8 @@ _DOTS = re.compile(r"[\s.…]+")
 MEASURES = re.compile(
     r"FLOP|\w(?:/|_per_)s(?:ec(?:ond)?)?\b|/it\b|(?:/|_per_)(?:step|iter)|\b[mu]s\b|MFU|_[mun]?s\b"
     r"|mem\w*_[mg]i?b\b|\w_(?:fwd|bwd|fwd_?bwd)\b"
-    r"|\S-(?:latency|gbps)\b|\btime avg\b"
+    r"|\S-(?:latency|gbps)\b|\btime avg\b| per (?:s(?:ec(?:ond)?)?|step|iter(?:ation)?)(?:  |$)"
+    r"|\b(?:step|iter(?:ation)?) time(?:  |$)|\btime/(?:step|iter)|  throughput  "
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
     r"|^[^#]*\balgbw\b|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
     re.IGNORECASE,
@@ -66,7 +67,8 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         if ("  " in text or (" " in text and lines[at].column > ROWS)) and _measured(lines, at):
             of_numbers = _of_a_figure(lines, at) or _OF_OSU.match(text)
             grid = _of_numbers(lines, at) if of_numbers else None
-            grid = grid or _table(lines, at) or _justified(lines, at)
+            if not _united(lines, at + 1):  # the line below is of the header, and has its units
+                grid = grid or _table(lines, at) or _justified(lines, at) or _by_words(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -363,6 +365,38 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     named = [Word(line.column - 1, line.column - 1, "")] * index.pop() + head
     labels = (GridCell(word.text, line.number, word.begin + 1) for word in named)
     return Grid("text", at, end, (GridRow(line, tuple(labels)),), tuple(rows), exact=False)
+
+
+ASIDE = 2
+"""Blanks by which a word may stand beside its label, where someone has shifted a column."""
+
+
+def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
+    """The table below labels of one word that stand two blanks apart, each of whose rows has as
+    many words, a blank apart, about where the labels are."""
+    head = pieces(lines[at])
+    if len(head) < FEWEST + 1 or any(" " in word.text or is_number(word) for word in head):
+        return None
+    if any(sign in lines[at].text for sign in "|=:│"):
+        return None
+    rows, end = list[GridRow](), at + 1
+    while end < len(lines):
+        line = lines[end]
+        words = [Word(line.column + m.start(), line.column + m.end(), m[0])
+                 for m in re.finditer(r"\S+", line.text)]  # fmt: skip
+        if len(words) != len(head) or not all(
+            word.begin < label.end + ASIDE and label.begin < word.end + ASIDE
+            for word, label in zip(words, head, strict=True)
+        ):
+            break
+        rows.append(GridRow(line, tuple(GridCell(w.text, line.number, w.begin) for w in words)))
+        end += 1
+    counted = sum(is_number(Word(0, 0, cell.text)) for row in rows for cell in row.cells)
+    if len(rows) < ROWS or 2 * counted < len(rows) * len(head):
+        return None
+    line = lines[at]
+    labels = tuple(GridCell(word.text, line.number, word.begin) for word in head)
+    return Grid("text", at, end, (GridRow(line, labels),), tuple(rows), exact=False)
 
 
 def _on_page(line: Line) -> str:
