@@ -106,7 +106,7 @@ _OF_EACH = r"(?: (?:images|samples|sequences))? ?(?:/|per |on each )(?:GPU|devic
 _SETTINGS = {
     "seq_len": re.compile(
         r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context(?:[ _-]len(?:gth)?|(?= of\b)))"
-        rf"|序列长度){_OF}{_ONE}",
+        rf"|序列长度){_OF}{_ONE.replace('[0-9,]*)', '[0-9,]*[kK]?)', 1)}",
         re.IGNORECASE,
     ),
     "global_batch": re.compile(
@@ -466,12 +466,18 @@ def settings_named(text: str) -> dict[str, str]:
     """
     if " --" in text or not _DIGIT.search(text):
         return {}
+    text = in_english(text).text
     plain, low = signed(text), text.casefold()
     found = {
         name: _only_one(_SETTINGS[name], plain)
         for name, words in _OF_SETTINGS.items() if any(map(low.__contains__, words))
     }  # fmt: skip
-    return {name: value.replace(",", "") for name, value in found.items() if value}
+    return {name: _whole(value.replace(",", "")) for name, value in found.items() if value}
+
+
+def _whole(number: str) -> str:
+    """A number without its sign of counting: `8k` tokens are 8192."""
+    return str(1024 * int(number[:-1])) if number[-1:] in "kK" else number
 
 
 @lru_cache(maxsize=REMEMBERED)

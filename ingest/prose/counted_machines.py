@@ -656,9 +656,21 @@ _OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?
 """In front of devices that are counted of each machine: `per node: 8x A100`."""
 
 
+_NODE_IS = deferred(
+    r"\b(?:[Oo]ne|[Aa]|1|[Ee]ach|[Ee]very|[Tt]he) (?:compute )?"
+    r"(?:node|server|machine|host|box|instance) "
+    r"(?:is|=|equals|means|consists of|comprises|corresponds to) ([0-9]{1,2}) "
+    r"(?:[GNTHX]PU|GCD|device|card|chip|accelerator)s\b"
+)
+"""A node by the devices that it is: `One node is 8 GPUs.`"""
+
+
 def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     text = _TO_A_RANK.sub(lambda found: " " * len(found[0]), text) if " per " in text else text
+    if defined := _NODE_IS.search(text):  # which says nothing of how many there were
+        yield Part("gpus_per_node", defined[1], defined.start(1))
+        text = text[: defined.start()] + " " * len(defined[0]) + text[defined.end() :]
     told = list(_counted_in(text))
     plain = signed(text)
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []

@@ -27,6 +27,12 @@ class Plain(NamedTuple):
         return self.places[at] if at < len(self.places) else (self.places or [0])[-1]
 
 
+SIMPLE = str.maketrans(
+    "顯記憶體節點數時間訓練單張圖樣層參並線維總設備積計長詞處機臺規錄損佔準與",
+    "显记忆体节点数时间训练单张图样层参并线维总设备积计长词处机台规录损占准与",
+)
+"""Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
+
 _HAN_NUMBER = re.compile(
     r"(?<![0-9一二两三四五六七八九十百])([一二两三四五六七八九十]{1,3})(?=\s?(?:[卡张块台机路层枚基]|个?节点|個))"
 )
@@ -52,6 +58,7 @@ _HAS_EUROPEAN = re.compile(
     r"|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi|por (?:cada )?nodo|acumulaç?[cã]"
     r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
+    r"|kartach|węzeł|długość"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
     re.IGNORECASE,
 )
@@ -77,6 +84,7 @@ def in_english(text: str) -> Plain:
         if _HAS_KANA.search(text):
             plain = _put(plain, "japanese")
         elif _HAS_HAN.search(text):
+            plain = plain._replace(text=plain.text.translate(SIMPLE))
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.ingest.numbers.units import unit
+from assay.ingest.vocabulary.languages import SIMPLE
 
 TOKENS = {"tok", "toks", "token", "tokens"}
 
@@ -499,7 +500,7 @@ def english(label: str) -> str:
     if not label.isascii():
         for word, meant in _LONGEST_FIRST:
             label = label.replace(word, f" {meant} ")
-        if not label.isascii() and (simple := label.translate(_SIMPLE)) != label:
+        if not label.isascii() and (simple := label.translate(SIMPLE)) != label:
             for word, meant in _LONGEST_FIRST:
                 simple = simple.replace(word, f" {meant} ")
             label = simple if simple.isascii() else label
@@ -510,12 +511,6 @@ def english(label: str) -> str:
         label = _OF_WHAT.sub(r"\2 \1", " ".join(label.split()))
     return label
 
-
-_SIMPLE = str.maketrans(
-    "顯記憶體節點數時間訓練單張圖樣層參並線維總設備積計長詞處機臺規錄損佔準與",
-    "显记忆体节点数时间训练单张图样层参并线维总设备积计长词处机台规录损占准与",
-)
-"""Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
 
 _OF_WHAT = re.compile(
     r"\b(size|length) (?:of )?((?:(?:micro|global|local|total) ?)?batch|sequence|context)\b"
