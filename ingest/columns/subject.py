@@ -104,13 +104,14 @@ MENTIONS = 3
 """Lines that speak of training before a document is said to be about it."""
 
 
-def about_training(lines: Sequence[Line]) -> tuple[bool, bool]:
-    """Whether a document speaks of training often, and much more than of serving; and whether it
-    speaks of training, and of serving no more."""
+def about_training(lines: Sequence[Line]) -> tuple[bool, bool, bool]:
+    """Whether a document speaks of training often, and much more than of serving; whether it
+    speaks of training, and of serving no more; and whether it is about serving."""
     spoken = [_speaks(line.text) for line in lines]
     trained, served = sum(of for of, _ in spoken), sum(of for _, of in spoken)
     words = trained or sum(_OF_A_TRAINER.search(line.text) is not None for line in lines)
-    return trained >= MENTIONS and trained > 3 * served, words > 0 and words >= served
+    often = trained >= MENTIONS and trained > 3 * served
+    return often, words > 0 and words >= served, served >= MENTIONS and served > 2 * words
 
 
 def trained_here(lines: Sequence[Line]) -> bool:
@@ -212,13 +213,14 @@ def of_runs(
     told: Callable[[], bool],
     several: Callable[[], bool],
     rated_near: Callable[[], bool] = lambda: False,
+    serving: bool = False,
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
     `document` says that the text around them is about training, `spoken` that it speaks of it and
     of nothing else that has rates of tokens or samples, `told` whether the cells of some
     column say how each row was run, `several` whether the lines above name several devices,
-    `rated_near` whether they name a rate of data.
+    `rated_near` whether they name a rate of data, `serving` that the document is about that.
     """
     if not measures(columns):
         return False
@@ -254,8 +256,8 @@ def of_runs(
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     rated = held & RATES or _most(columns) or timed
-    if rated and (trained or document or told()):
-        return True
+    if rated and (trained or document or serving or told()):
+        return bool(trained or document or not serving)
     if spoken and not words & _QUALITIES and (held & _OF_DATA or (timed and rated_near())):
         return True
     spread = any(

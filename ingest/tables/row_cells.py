@@ -129,6 +129,11 @@ _OF_SEVERAL = re.compile(
 )
 """Between numbers of which none is that of the devices, or by a number of pods of them."""
 
+_STAGE = re.compile(
+    r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])(?![\w.]|\s*(?:/|or|and|to|vs)\s*[0-9])", re.I
+)
+"""A stage of ZeRO in the name of a program: `DeepSpeed ZeRO-3`."""
+
 _IN_FRONT = re.compile(r"[\s*_`]*[0-9][0-9,]*\s*\(")
 """A count of its own that a cell begins with, beside a remark: `16 (2 nodes)`."""
 
@@ -185,6 +190,8 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """Put a text where its column says, and what stands in brackets behind a model's name."""
     told = _in_brackets(text) if spec.name == "model" else {}
     told |= recipe("sharding", plain(text)) if spec.name == "sharding" else {}  # `stage2`
+    if spec.name == "program" and (stage := _STAGE.search(text)):
+        record.cells.setdefault("zero_stage", Cell(stage[1], at.line, at.column))
     for name, value in told.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
     size = size_alone(plain(text)) if spec.name == "model" else None
@@ -214,7 +221,7 @@ def _in_brackets(text: str) -> dict[str, str]:
     """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`; how it
     is sharded without them too: `Llama3-70B-FSDP`."""
     held = _BEHIND_NAME.fullmatch(text.strip()) if "(" in text or "SDP" in text else None
-    said = named(held[1] or held[2]) if held else {}
+    said = named(held[1] or held[2]) or settings(held[1] or "") if held else {}
     return {n: v for n, v in said.items() if n != "model_size"}
 
 
@@ -294,6 +301,8 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     free = not label or normalise(label) in CORNERS
     said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
     said = said or mentioned(bare)
+    if not said and normalise(label) in OF_SITES and len(bare) <= LONGEST and (one := only(bare)):
+        said = {"gpu": one.text}
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
     for name, value in said.items():
@@ -313,6 +322,13 @@ def _measured(text: str) -> bool:
     measure = unit(found[1]) if found else None
     return measure is not None and measure.si not in ("B", "1")
 
+
+OF_SITES = {
+    "queue", "partition", "slurmpartition", "nodetype", "cluster", "supercomputer", "platform",
+    "fila", "cola", "particion", "partición", "partição", "warteschlange", "kolejka", "partycja",
+    "队列", "分区",
+}  # fmt: skip
+"""Labels of columns of where a run was, whose names say on which devices: `gpu_v100`."""
 
 CORNERS = {
     "metric",

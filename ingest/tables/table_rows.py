@@ -199,7 +199,7 @@ def _document(
     found = [long.grid] if long else list(grids(lines, region.source.name))
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
-    often, spoken = about_training(lines)
+    often, spoken, serving = about_training(lines)
     known = Known(
         legend(lines) | units_of_code(region.lines) if found else {},
         trained or often,
@@ -210,6 +210,7 @@ def _document(
         notes_below(lines) if found else {},
         spoken,
         mixed_format(line.text for line in lines) if found else "",
+        serving,
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -308,6 +309,7 @@ class Known(NamedTuple):
     noted: Mapping[str, Sequence[Note]] = {}  # footnotes by the signs of rows
     spoken: bool = False  # of training, and not more of serving
     mixed: str = ""  # the format of its runs in mixed precision
+    serving: bool = False  # whether it is about that
 
 
 class _Table:
@@ -413,6 +415,7 @@ class _Table:
                 told=partial(_told, group, view),
                 several=lambda: self._several,
                 rated_near=lambda: names_rate(self.place.near),
+                serving=known.serving,
             )
             for group in groups
         )
