@@ -22,18 +22,18 @@ class AttentionTable(pa.DataFrameModel):
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
         ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seq_length", "seqlen_q",
-         "seq_len_q", "q_seq_len", "q_len", "s_q", "sq", "n_ctx", "context_length"],
+         "seq_len_q", "q_seq_len", "q_len", "s_q", "sq", "seq_q", "n_ctx", "context_length"],
         kind="exact", ge=1, meaning="queries",
     )  # fmt: skip
     kv_seq: int = logged(
         ["kv_seq", "kv_len", "seqlen_k", "seqlen_kv", "kv_seq_len", "seq_len_k", "seq_len_kv",
-         "s_k", "s_kv", "sk", "skv"], kind="exact", ge=1, nullable=True,
+         "s_k", "s_kv", "sk", "skv", "seq_k", "seq_kv"], kind="exact", ge=1, nullable=True,
         meaning="keys, where they are not as many as queries",
     )  # fmt: skip
     heads: int = logged(
         ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads",
          "num_qo_heads", "num_q_heads", "n_q_heads", "n_q_head", "heads_q", "n_head", "nhead",
-         "head_num", "num_head", "hq"],
+         "head_num", "num_head", "hq", "nh"],
         kind="exact", ge=1, nullable=True, meaning="query heads",
     )  # fmt: skip
     kv_heads: int = logged(
@@ -107,6 +107,9 @@ FORMAT = Format(
         "SDPA",
         "p_drop:",
         "head_dim",
+        "HEAD_DIM",
+        "D_HEAD",
+        "d_head",
         "hdim",
         "ausal",
         "CAUSAL",

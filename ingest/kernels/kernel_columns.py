@@ -497,7 +497,7 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
              for at in range(len(labels))]  # fmt: skip
     if labels and _NUMBERED.fullmatch(labels[0]) and all(map(_ITS_NUMBER.fullmatch, texts[0])):
         labels, texts, columns = labels[1:], texts[1:], columns[1:]
-    if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, texts[0])):
+    if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, filter(None, texts[0]))):
         return False
     first = measured_as(labels[0], schema)
     each_device = first is not None and first.spec is not None and first.spec.name == "gpu"

@@ -394,7 +394,9 @@ def _with_units(grid: Grid) -> Grid:
         cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         found = [_IN_A_UNIT.fullmatch(cell) for cell in cells if any(map(str.isdigit, cell))]
         units = list(dict.fromkeys(each[2] if each else "" for each in found))
-        if SIZED.fullmatch(plain(label)) is None and _of_one_quantity(units):
+        if SIZED.fullmatch(plain(label)) is None and (
+            _of_one_quantity(units) or (units == ["T"] and "TFLOP" in label.upper())
+        ):
             told[at] = units[0]
     if not told:
         return grid
@@ -423,14 +425,14 @@ def _of_one_quantity(units: Sequence[str]) -> bool:
         return True
     measures = [unit(name) for name in units]
     quantities = {each.si if each else "" for each in measures}
-    small = len(units) == 1 or all(each and each.scale != 1.0 for each in measures)
+    small = len(units) == 1 or any(each and each.scale != 1.0 for each in measures)
     return len(quantities) == 1 and quantities <= {"s", "flop/s"} and small
 
 
 def _in_unit(label: str, name: str) -> str:
     """The label of a column whose cells print their unit: a speed in ms is a time."""
-    if normalise(label) == normalise(name):
-        return label
+    if normalise(label) == normalise(name) or name == "T":
+        return label  # `87.8T` below `TFLOPS`
     measure = unit(name)
     timed_by_word = normalise(label) in _SPEEDS and measure is not None and measure.si == "s"
     return f"{'time' if timed_by_word else label} ({name})"

@@ -386,11 +386,11 @@ _PARTS = re.compile(
 )
 """Several measurements of one call in one cell: `0.25/1087/43.5%`, `1.2 ms (640 TFLOPS)`."""
 
-_BETWEEN = re.compile(r" ?[/|;(\[](?!s(?:ec)?(?![A-Za-z])) ?|, |[)\]]")
+_BETWEEN = re.compile(r" ?[/|;(（\[](?!s(?:ec)?(?![A-Za-z])) ?|, |[)）\]]")
 
 _NAMED_SO = re.compile(r"(?P<name>[^()\[\]]*?),? ?[(\[](?P<parts>[^()\[\]]+)[)\]][\s:=-]*")
 
-_UNIT_OF_PART = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)?)?(?: ?[x×%])?")
+_UNIT_OF_PART = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)?)?(?: ?[x×%％])?")
 
 _ABOVE = 4
 """Lines above a table that may name what each of its cells prints together."""
@@ -407,7 +407,9 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
         texts = [plain(row.cells[at].text) for row in rows]
         texts = [text for text in texts if any(map(str.isdigit, text))]
         packed = texts and all(len(text) <= LONGEST and _PARTS.fullmatch(text) for text in texts)
-        names = _names_of_parts(lines, grid, label, list(map(_split, texts))) if packed else []
+        names = _with_shares(label, texts)
+        if packed and not names:
+            names = _names_of_parts(lines, grid, label, list(map(_split, texts)))
         told |= {at: names} if names else {}
     if not told:
         return grid
@@ -418,6 +420,8 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
         cells = list[GridCell]()
         for at, cell in enumerate(row.cells):
             texts = _split(plain(cell.text)) if at in told else []
+            if at in told and told[at][-1].startswith("%") and _BARE.fullmatch(plain(cell.text)):
+                texts = [*texts, ""]  # a bound, of which there is no share
             texts = texts if len(texts) == len(told.get(at, ())) else [""] * len(told.get(at, ()))
             bare = (_UNIT_OF_PART.fullmatch(text) for text in texts)
             cells += [cell._replace(text=m[1] if m else "") for m in bare] if at in told else [cell]
@@ -432,6 +436,30 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
     return replace(
         grid, heads=(replace(head, cells=tuple(cells)),), rows=tuple(map(row_of, grid.rows))
     )
+
+
+_WITH_SHARE = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)? ?[(（] ?[0-9.]+ ?[%％] ?[)）]")
+"""A number, and in brackets what part of a bound it is: `205.9 (66%)`."""
+
+_BARE = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+_RATED = re.compile(
+    r"(?P<name>[^()（）]*?(?P<unit>[GTP](?:FLOP|Flop|flop)[sS]?(?:/s)?|[GT]i?B/s))"
+    r" ?(?:[(（](?P<share>[^()（）]*[%％][^()（）]*)[)）])?"
+)
+"""The label of rates, and what their shares are of: `TFLOPS (% of cuBLAS)`."""
+
+
+def _with_shares(label: str, texts: Sequence[str]) -> list[str]:
+    """Labels of rates and of the shares in brackets behind them; none where some cell that is no
+    bare number has none."""
+    rated = _RATED.fullmatch(label)
+    shares = sum(_WITH_SHARE.fullmatch(text) is not None for text in texts) if rated else 0
+    bare = sum(_BARE.fullmatch(text) is not None for text in texts)
+    if rated is None or not shares or shares + bare < len(texts):
+        return []
+    name = f"{rated['name']}S" if rated["name"].endswith("FLOP") else rated["name"]
+    return [name, f"% {(rated['share'] or '').strip('%％ ')}".strip()]
 
 
 def _split(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import polars as pl
 from assay.ingest.grids.delimited import split
 from assay.ingest.lines.lark import Tree, parse_line
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded, Region
 from assay.ingest.schema.record import Code, Diagnostic, Line, Schema, Span
@@ -87,6 +88,9 @@ def bandwidth_named(label: str) -> tuple[str, float] | None:
     return (found[1].replace("_", ""), 1e9 if found[2] else 1e6) if found else None
 
 
+_RATE = re.compile(r"[GT](?:FLOP|flop|Flop)[sS]?(?:_per_s(?:ec)?|/s)?|[gt]flops?(?:_per_s(?:ec)?)?")
+"""The label of a column that is a unit of rates: `tflops`."""
+
 Columns = Sequence[tuple[str, FieldSpec | None, float]]
 
 
@@ -116,8 +120,10 @@ class CsvTable:
                 spec = fields(self.schema)[name]
             if spec is None and (told := bandwidth_named(shown)):
                 spec, scale = fields(self.schema).get(told[0]), told[1]
-            if spec is None and (unit := timed(shown)) is not None:
-                spec, scale = fields(self.schema).get("time"), unit
+            if spec is None and (seconds := timed(shown)) is not None:
+                spec, scale = fields(self.schema).get("time"), seconds
+            if spec is None and _RATE.fullmatch(shown) and (rate := unit(shown)):
+                spec, scale = fields(self.schema).get("flops_rate"), rate.scale
             if _ASIDE.get(shown) in labels:
                 spec = None
             columns.append((shown, spec, scale))
