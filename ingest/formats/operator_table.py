@@ -94,7 +94,12 @@ OTHERS = (gemm_table.TABLE, attention_table.TABLE, collective_table.TABLE)
 def fold(region: Region) -> Folded:
     """Every table of a document that is of no other kind of kernel."""
     # few logs have a table or a call of a kernel
-    from assay.ingest.kernels.copy_prints import copies, printed_operators  # noqa: PLC0415
+    from assay.ingest.kernels.copy_prints import (  # noqa: PLC0415
+        copies,
+        driver_stats,
+        peaks_of_devices,
+        printed_operators,
+    )
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
         google_benchmarks,
@@ -111,7 +116,7 @@ def fold(region: Region) -> Folded:
     lines = region.lines
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
     printed += (*google_benchmarks(lines), *printed_operators(lines))
-    printed += tuple(operator_benchmarks(lines))
+    printed += (*operator_benchmarks(lines), *driver_stats(lines), *peaks_of_devices(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -210,6 +215,8 @@ FORMAT = Format(
         "Matrix (",
         "copy peak bandwidth",
         "Transfer Size",
+        "bandwidth (GBPS)",
+        "stats: name, ",
         "Function  ",
         "Triad",
         "triad",
@@ -233,6 +240,7 @@ FORMAT = Format(
     r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
     rf"|{gemm_table.UNORDERED_OPENS}|{gemm_table.TUNED_OPENS}"
     r"|^running \w+_(?:memcpy|latency|copy)_\w+|(?:bandwidth|latency)\b.* matrix \((?:gb/s|us)\)"
+    r"|^\s*(?:global memory|transfer) bandwidth \(gbps\)|^stats: name, "
     r"|copy peak bandwidth gb/s|^\s*transfer size \(bytes\)\s+bandwidth"
     r"|^\s*function  +(?:mbytes/sec|best rate mb/s)"
     r"|\"time_unit\"\s*:|,time_stats\."

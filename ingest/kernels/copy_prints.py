@@ -2,9 +2,10 @@
 operators in a line each.
 
 In: the lines of a document. Out: a record for each pair of devices in a matrix of nvbandwidth,
-p2pBandwidthLatencyTest or rocm-bandwidth-test, for each row of bandwidthTest and of STREAM and its
-like, and for each call with its bandwidth and its time in one line. What is copied is named by the
-title, or by the line that says what runs.
+p2pBandwidthLatencyTest or rocm-bandwidth-test, for each row of bandwidthTest, of clpeak and of
+STREAM and its like, for each convolution that MIOpen's driver sums up, and for each call with its
+bandwidth and its time in one line. What is copied is named by the title, or by the line that says
+what runs.
 """
 
 from __future__ import annotations
@@ -54,9 +55,29 @@ _FUNCTIONS = deferred(r"\s*Function\s+(?P<unit>MBytes/sec|Best Rate MB/s)\s.*", 
 
 _FUNCTION = deferred(r"\s*([A-Z][A-Za-z]+):?\s+([0-9]+\.[0-9]+)(?:\s+[0-9]+\.[0-9]+)+\s*")
 
-_TRANSFER = deferred(r"\s*Transfer Size \(Bytes\)\s+Bandwidth ?\((?P<unit>GB/s)\)\s*")
+_TRANSFER = deferred(r"\s*Transfer Size \(Bytes\)\s+Bandwidth ?\((?P<unit>[GM]B/s)\)\s*")
 
 _TRANSFERRED = deferred(r"\s*([0-9]+)\s+([0-9]+\.[0-9]+)\s*")
+
+_PEAKS = deferred(
+    r"\s*(?P<what>[A-Z]\w+ (?:memory )?bandwidth|(?P<format>half|single|double)-precision compute)"
+    r" \((?P<unit>GBPS|GFLOPS|TFLOPS)\)\s*",
+    re.IGNORECASE,
+)
+"""Title of a section of clpeak, whose GBPS are bytes; that of integers counts other operations."""
+
+_PEAK = deferred(
+    r"\s*(?P<name>[a-z]\w*(?: \w+)*(?: ?\([a-z ]+\))?) *: (?P<number>[0-9]+\.[0-9]+)\s*"
+)
+
+_OF_PEAKS = {
+    "gbps": ("bandwidth", 1e9), "gflops": ("flops_rate", 1e9), "tflops": ("flops_rate", 1e12),
+}  # fmt: skip
+
+_FORMATS = {"half": "fp16", "single": "fp32", "double": "fp64"}
+
+_OF_PLATFORM = deferred(r"\s*Device: (\S.*?)\s*")
+"""The device of clpeak's sections, below the line of its platform."""
 
 _ENDS = deferred(r"\s*(\S.*?) Bandwidth, [0-9]+ Device\(s\).*")
 """Title of bandwidthTest, a few lines above its header."""
@@ -94,6 +115,46 @@ def copies(lines: Sequence[Line]) -> Iterator[Copies]:
                 record.cells = own | record.cells
             own = {}
             yield table
+
+
+def peaks_of_devices(lines: Sequence[Line]) -> Iterator[Copies]:
+    """Every section of clpeak, on the device above it."""
+    device = dict[str, Cell]()
+    for at, line in enumerate(lines):
+        if "Device: " in line.text and (found := _OF_PLATFORM.fullmatch(line.text)):
+            named = _cell(line, found, 1)._replace(value_origin="stated")
+            device = {"gpu": named} if _of_platform(lines, at) else device
+        elif device and "PS)" in line.text and (title := _PEAKS.fullmatch(line.text)):
+            yield from _of_peaks(lines, at, title, device)
+
+
+def _of_platform(lines: Sequence[Line], at: int) -> bool:
+    """Whether a device is one of clpeak: a platform stands above it, or its driver below."""
+    above, below = lines[max(0, at - 1)].text.lstrip(), lines[min(at + 1, len(lines) - 1)].text
+    return above.startswith("Platform:") or below.lstrip().startswith("Driver version")
+
+
+def _of_peaks(
+    lines: Sequence[Line], at: int, title: re.Match[str], device: dict[str, Cell]
+) -> Iterator[Copies]:
+    """The rows of a section of clpeak: widths of vectors, or calls that copy."""
+    quantity, scale = _OF_PEAKS[title["unit"].casefold()]
+    shared = {**device, "operator": _cell(lines[at], title, "what")._replace(value_origin="stated")}
+    if title["format"]:
+        word = _FORMATS[title["format"].casefold()]
+        shared["dtype"] = shared["operator"]._replace(text=word)
+    used, records = [lines[at]], list[Record]()
+    for line in map(lines.__getitem__, range(at + 1, len(lines))):
+        found = _PEAK.fullmatch(line.text) if len(line.text) <= LONGEST else None
+        if found is None:
+            break
+        number = _cell(line, found, "number")._replace(scale=scale)
+        record = Record(line.number, {**shared, quantity: number}, line.column, prefix=line.prefix)
+        record.other.append(("name", found["name"]))
+        records.append(record)
+        used.append(line)
+    if records:
+        yield records, used
 
 
 def _table(lines: Sequence[Line], at: int, running: Cell | None) -> Copies | None:
@@ -173,9 +234,31 @@ def _listed(
         else:
             record.cells["operator"] = _cell(line, found, 1)
         record.cells[named.quantity] = _cell(line, found, 2)._replace(scale=named.scale)
+        if time := _sure_time(lines[at - 1], line, found):
+            record.cells["time"] = time
         records.append(record)
         used.append(line)
     return (records, used) if records else None
+
+
+def _sure_time(header: Line, row: Line, found: re.Match[str]) -> Cell | None:
+    """The time of a function whose least and mean are printed alike; the rate is of the least."""
+    labels = _TIMES_OF.findall(header.text)
+    times = [*re.finditer(r"\S+", row.text[found.end(2) :])]
+    if len(labels) != len(times):
+        return None
+    told = {label[:2].casefold(): each for label, each in zip(labels, times, strict=True)}
+    if (
+        not {"mi", "av"} <= told.keys()
+        or told["mi"][0] != told["av"][0]
+        or not float(told["mi"][0])
+    ):
+        return None
+    place = row.column + found.end(2) + told["mi"].start()
+    return Cell(told["mi"][0], row.number, place, 1.0)
+
+
+_TIMES_OF = deferred(r"\b(Min|Max|Average|Avg)\b(?: time| \(sec\))?", re.IGNORECASE)
 
 
 def _record(line: Line, number: re.Match[str], named: _Named) -> Record:
@@ -185,6 +268,40 @@ def _record(line: Line, number: re.Match[str], named: _Named) -> Record:
         named.quantity: Cell(number[0], line.number, place, named.scale),
     }
     return Record(line.number, cells, place, prefix=line.prefix)
+
+
+_STATS = "stats: "
+
+_OF_STATS = {"GFLOPs": ("flops_rate", 1e9), "GB/s": ("bandwidth", 1e9), "timeMs": ("time", 1e-3),
+             "name": ("operator", 1.0), "n": ("batch", 1.0)}  # fmt: skip
+
+
+def driver_stats(lines: Sequence[Line]) -> Iterator[Copies]:
+    """The record of each convolution that MIOpen's driver sums up in values below their labels:
+    `stats: name, n, c, ..., GFLOPs, GB/s, timeMs`."""
+    labels = list[str]()
+    for line in lines:
+        if _STATS not in line.text or len(line.text) > LONGEST or not line.text.startswith(_STATS):
+            continue
+        parts = [*re.finditer(r"[^,\s][^,]*", line.text[len(_STATS) :])]
+        texts = [part[0].strip() for part in parts]
+        if texts[:1] == ["name"]:
+            labels = texts if {"timeMs", "GFLOPs"} <= {*texts} else []
+            continue
+        if not labels or len(texts) != len(labels):
+            continue
+        record = Record(line.number, {}, line.column, prefix=line.prefix)
+        for label, text, part in zip(labels, texts, parts, strict=True):
+            name, scale = _OF_STATS.get(label, ("", 1.0))
+            place = line.column + len(_STATS) + part.start()
+            if name and (name == "operator" or text.strip("0.")):
+                record.cells[name] = Cell(text, line.number, place, scale)
+            elif not name:
+                record.other.append((label, text))
+        if way := re.match("fwd|bwd", texts[0]):
+            place = line.column + len(_STATS) + parts[0].start()
+            record.cells["direction"] = Cell(way[0], line.number, place)
+        yield [record], [line]
 
 
 _MEASURED = deferred(
