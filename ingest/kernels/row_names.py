@@ -317,6 +317,11 @@ def _without_sums(grid: Grid) -> Grid:
     return replace(grid, heads=heads)
 
 
+def _fences(row: GridRow) -> bool:
+    """Whether a row is the fence right below a table that a program printed."""
+    return row.cells[0].text.startswith("```")
+
+
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
@@ -326,7 +331,7 @@ def tuples_apart(grid: Grid) -> Grid:
     labels = re.split(", ?", named[1]) if named else _packed(first)
     if first == "x_val" and any(map(_OF_ATTENTION_TIMED.match, grid.header())):
         labels = [*"bhsd"]
-    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not _fences(row)]
     texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
     if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
         return grid
