@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import polars as pl
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Line
 
@@ -111,3 +112,9 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
 
 
 _MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]")
+
+
+def may_be_noted(cells: pl.DataFrame) -> bool:
+    """Whether a sign of a footnote may stand in a cell of a sheet."""
+    texts = cells.select(pl.col(pl.String).str.contains(_MAY_SIGN.pattern).any())
+    return any(texts.row(0))

@@ -371,13 +371,17 @@ ASIDE = 2
 """Blanks by which a word may stand beside its label, where someone has shifted a column."""
 
 
+_LOGGED = re.compile(r"^\s*(?:global_)?(?:step|iter|iteration|epoch)s?  .*\bloss\b", re.IGNORECASE)
+"""Labels of a job's steps, which a trainer logs."""
+
+
 def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
     """The table below labels of one word that stand two blanks apart, each of whose rows has as
     many words, a blank apart, about where the labels are."""
     head = pieces(lines[at])
     if len(head) < FEWEST + 1 or any(" " in word.text or is_number(word) for word in head):
         return None
-    if any(sign in lines[at].text for sign in "|=:│"):
+    if any(sign in lines[at].text for sign in "|=:│") or _LOGGED.search(lines[at].text):
         return None
     rows, end = list[GridRow](), at + 1
     while end < len(lines):

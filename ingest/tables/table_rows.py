@@ -43,7 +43,7 @@ from assay.ingest.columns.column_cells import (
 from assay.ingest.columns.composite import (
     remark,
 )
-from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
+from assay.ingest.columns.footnotes import Note, footnotes, may_be_noted, noted, notes_below
 from assay.ingest.columns.format_columns import format_columns, switch_format
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
@@ -331,6 +331,8 @@ class _Table:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long, self.since, self.signs = long, since, known.guessed
         self._notes = {} if long else known.noted
+        if long and known.noted and may_be_noted(long.cells):
+            raise IrregularError
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._over = lines[grid.begin]  # the row that says `group`
         self._of_training = known.trained or self._trained

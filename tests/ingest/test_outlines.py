@@ -10,7 +10,7 @@ import pytest
 from assay.ingest.columns import titles
 from assay.ingest.lines.outlines import form, outline
 from assay.ingest.schema.record import Cell, Line
-from assay.ingest.statements import context
+from assay.ingest.statements import one_line
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -59,8 +59,8 @@ def test_a_statement_is_what_its_line_says_alone() -> None:
     for text in lines():
         for said in (text, *(others(text, rng) for _ in range(20 if text in SAID else 2))):
             line, heading = Line(9, said, 3, {}), text.startswith("#")
-            alone = context._understood(line, (), says=None, heading=heading)
-            assert context._read("", line, (), says=None, heading=heading) == alone, said
+            alone = one_line._understood(line, (), says=None, heading=heading)
+            assert one_line.stated("", line, (), says=None, heading=heading) == alone, said
             shared += said != text and outline(said) == outline(text)
     assert shared > 100
 
