@@ -37,10 +37,10 @@ _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
     r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ _-]?Ada(?: Generation)?)"
     r"|RTX[ -]?(?:[245]000|4500)(?:[ _-]SFF)?[ _-]?Ada(?: Generation)?|RTX[ -]?PRO[ -]?[245][05]00"
-    r"|RTX[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
+    r"|RTX[®™]?[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
     r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
     r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?"
-    r"|Gaudi[ -]?[1-9]|HL-?[0-9]{3}[A-Z]?|Arc ?(?:Pro ?)?[AB][0-9]{2,3}|A7[57]0|B5[78]0"
+    r"|Gaudi[®™]?[ -]?[1-9]|HL-?[0-9]{3}[A-Z]?|Arc ?(?:Pro ?)?[AB][0-9]{2,3}|A7[57]0|B5[78]0"
     r"|(?:Data Center GPU )?Max[ -]1[15][05]0|Ponte Vecchio"
     r"|TPU[ -]?(?:v[2-9]|[4-9](?=[epx]))(?:[epx]|litepod| lite)?(?:-[0-9]{1,5})?"
     r"|(?<![-_])v[2-9](?:p|e|litepod| lite)(?:-[0-9]{1,5})?|(?<![-_])v[2-4]-[0-9]{1,5}"
@@ -97,7 +97,7 @@ _STACKED = r"[ _-]?HBM[0-9]e?(?![A-Za-z0-9])"
 
 _DEVICE = (
     r"(?:(?<![A-Za-z0-9.])|(?<=[0-9][x×X])|(?<=[DdHh][Gg][Xx]))"
-    rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[ -]?)+))?"
+    rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[®™]?[ -]?)+))?"
     rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker)(?<![A-Za-z]){_SHAPE}|(?!)))"
     r"(?=s?(?![A-Za-z0-9])|[x×][0-9]|[ _-]?[0-9]{2,3} ?[Gg]|[A-Z])"
     rf"(?P<rest>(?:{_FORM}|{_MEMORY}|{_STACKED})*)(?=s?(?![A-Za-z0-9])|[x×][0-9])"
@@ -185,6 +185,7 @@ def _device(found: re.Match[str]) -> Device:
         if piece["memory"] or (piece["form"] and not (memory and form == "sxm")):
             shown = piece.end()
     key = _KEY.sub("", name.casefold())
+    key = _CARDS.get(key[:5], key)
     form = "" if form in ("sxm", "oam") else form.replace("-", "")
     return Device(
         name + rest[:shown], found.start(), begin, found.end(), key, form, memory,
@@ -199,8 +200,11 @@ OF_EACH_NODE = re.compile(
 )
 """Behind devices that are counted of each node: `8x H100 per node`."""
 
+_CARDS = {"hl205": "gaudi", "hl225": "gaudi2", "hl325": "gaudi3", "hl338": "gaudi3"}
+"""Devices that a maker calls by the number of their card, too, by how that begins."""
+
 _KEY = re.compile(
-    r"(?<=ada) generation$|[ _-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])"
+    r"(?<=ada) generation$|[ _®™-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])"
 )
 """Signs and words that one name is printed with and without."""
 

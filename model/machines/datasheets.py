@@ -366,7 +366,7 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
     (('A100-40g', 'A100-80g'), ())
     """
     spelled = _spelled(machines() if among is None else among)
-    plain = _in_full(text.strip().lower())
+    plain = _in_full(_MARKS.sub("", text).strip().lower())
     exact = spelled.by_name.get(plain, ())
     if exact:
         return exact
@@ -419,6 +419,8 @@ def _labels(text: str, labels: Set[int]) -> set[int]:
 _MIB = re.compile(r"(?<![0-9.])([0-9]{4,6})[ ]?mib(?![a-z0-9])")
 
 _SIZE = re.compile(r"(?<![0-9.])([0-9]{2,3})[ ]?(?:g|gb|gib)(?![a-z0-9])")
+
+_MARKS = re.compile("[®™]")
 
 _FORM = re.compile(r"(?<![a-z])(sxm|pcie|nvl|oam)[0-9]?(?![a-z0-9])")
 
