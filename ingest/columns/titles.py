@@ -308,25 +308,27 @@ def device_named(text: str) -> str | None:
     ('H100 PCIe', 'TPU v5p-128')
     >>> device_named("### Training on A100"), device_named("the A100s ran in BF16")
     ('A100', None)
+    >>> device_named("fp16, 32 heads, A100"), device_named("an A100 has 312 TFLOPS")
+    ('A100', None)
     >>> device_named("me@h100-07:~/bench$ python bench.py")
     """
-    device = only(_PROMPT.sub("$ ", text, count=1) if "@" in text else text)
-    if device is None or (device.key in _OF_SIZES and not device.memory and not _told_apart(text)):
+    text = _PROMPT.sub("$ ", text, count=1) if "@" in text else text
+    device = only(text)
+    if device is None or (_SOME.search(text) and not _counts(text)):
         return None
     return device.text
 
 
+_SOME = deferred(
+    r"\b[Tt]he (?:NVIDIA |AMD )?[A-Z]{1,3}[0-9]{2,4}[A-Z]?s\b"
+    r"|\b(?:[Aa]n?|[Tt]he) (?:NVIDIA |AMD )?[A-Z]{1,3}[0-9]{2,4}[A-Z]?"
+    r" (?:has|offers|can|could|supports|comes)\b"
+)
+"""Some of the devices of a document, or one of a kind, of which more is said: `the A100s ran in
+BF16`, `an H100 has 80 GB`."""
+
 _PROMPT = deferred(r"^[^@|]{0,48}@[\w.-]+(?::| )[~/][^\s$#]*(?:\]\s?)?[$#] ")
 """The prompt of a shell: the name of a host names no device, `me@h100-07:~/bench$ `."""
-
-_OF_SIZES = {"a100", "v100"}
-"""Devices of several memories: prose that names one without its memory, and does not count it,
-names a kind of machines."""
-
-
-def _told_apart(text: str) -> bool:
-    """Whether a line is a heading or a title in bold, or says how many devices there are."""
-    return text.lstrip().startswith(("#", "**", "__")) or _counts(text)
 
 
 def _counts(text: str) -> bool:

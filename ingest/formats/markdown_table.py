@@ -121,4 +121,5 @@ FORMAT = Format(
     origin="published",
     fold=fold,
     lines="document",
+    yields=True,
 )  # fmt: skip

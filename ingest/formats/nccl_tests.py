@@ -322,7 +322,7 @@ def _lists_all(run: _Run) -> bool:
 
 def _machine(run: _Run) -> dict[str, Cell]:
     """The one device that the command of a run, or words above it, name; of several none."""
-    from assay.ingest.kernels.settings_around import device_said  # noqa: PLC0415, few logs have any
+    from assay.ingest.columns.titles import device_named  # noqa: PLC0415, few logs have any
     from assay.ingest.vocabulary.devices import only, several  # noqa: PLC0415
 
     lines = [*run.above, *([run.at] if run.at else [])]
@@ -330,7 +330,7 @@ def _machine(run: _Run) -> dict[str, Cell]:
     found = {
         device.key + device.form: Cell(said, line.number, line.column, value_origin="stated")
         for line in lines
-        if (said := device_said(line.text)) and (device := only(said))
+        if (said := device_named(line.text)) and (device := only(said))
     }
     if len(found) != 1 or any(several(line.text) for line in lines):
         return {}

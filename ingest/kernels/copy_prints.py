@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import device_named
-from assay.ingest.kernels.settings_around import device_said, format_said
+from assay.ingest.kernels.settings_around import format_said
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.csv_sections import timed
@@ -346,7 +346,7 @@ def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
         if len(line.text) > LONGEST:
             continue
         if "B/s" not in line.text:
-            if _DEVICES.search(line.text) and (name := device_said(line.text)):
+            if _DEVICES.search(line.text) and (name := device_named(line.text)):
                 device = {"gpu": Cell(name, line.number, line.column, value_origin="stated")}
             continue
         if _OF_OTHERS.search(line.text):

@@ -14,6 +14,7 @@ from assay.ingest.columns.composite import machine
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import (
     counted_devices,
+    device_named,
     names_format,
 )
 from assay.ingest.grids.aligned import ANY_FIGURE
@@ -29,7 +30,6 @@ from assay.ingest.kernels.settings_around import (
     around,
     both_passes,
     depth_of,
-    device_said,
     format_said,
     is_heading,
     kept,
@@ -556,7 +556,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     yield from sizes_named(text)
     if " only" in text and (alone := _ALONE.search(text)):
         yield "kernel", alone[1]
-    if device := device_said(text):
+    if device := device_named(text):
         yield "gpu", device
     if dtype := format_said(text):
         yield "dtype", dtype

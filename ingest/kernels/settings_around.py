@@ -18,7 +18,7 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
-from assay.ingest.vocabulary.devices import devices, only, several
+from assay.ingest.vocabulary.devices import only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+)?\s*)")
@@ -339,50 +339,6 @@ def depth_of(line: Line) -> int:
     return len(text) - len(text.lstrip("#")) or 7
 
 
-_LISTED = deferred(
-    r"\W*(?:(?i:on|using|gpu|device|hardware|card|machine|box|single|one|an?):? ){0,3}"
-    r"([AV]100)(?= ?[,;(]|\.(?:\s|$))(?! ?\([^)]*\b(?i:peak|node|pod))"
-)
-
-
-_IN_A_TITLE = deferred(
-    r"\s*(?:#|\*\*|<summary|<h[1-6]|=+ ).*\((?:on )?(?:an? |one )?([AV]100)(?: GPU)?\)"
-    r"[\s*:=]*(?:</[a-z0-9]+>)?\s*"
-)
-"""A title with the device of all below it in brackets at its end."""
-
-
-_ON_ONE = deferred(
-    r"\b(?:measured|timed|ran|run|obtained|collected|benchmarked|numbers|results|timings|profiled"
-    r"|tested)\b(?:(?![.;]\s).)*\b(?:on|with|using|from) (?:an?|one|a single|the same|1x?) "
-    r"(?:NVIDIA )?$",
-    re.IGNORECASE,
-)
-
-
-@lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
-def device_said(text: str) -> str | None:
-    """The device that a text names as the one of calls, whatever its memory is: a list of settings
-    may begin with it, or a sentence say what was measured on one.
-
-    >>> device_said("A100, fp16, 32 heads"), device_said("A100, H100 and others")
-    ('A100', None)
-    >>> device_said("These were obtained with an A100 SXM (80GB)"), device_said("an A100 has")
-    ('A100 SXM', None)
-    """
-    if named := device_named(text):
-        return named
-    if "100" not in text or several(text):
-        return None
-    found, listed = devices(text), _LISTED.match(text) or _IN_A_TITLE.fullmatch(text)
-    if len(found) != 1:
-        return None
-    if listed:
-        return listed[1]
-    told = any(map(_ON_ONE.search, own_sentences(text[: found[0].start])))
-    return found[0].text if told else None
-
-
 def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
     """The one device that the text below the headings around a table names, or a section on the
     set-up before it, or the text in front of all headings; of several none."""
@@ -400,7 +356,7 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
         if at < depth or (of_all and at == depth):
             depth = at
             for each in below[-NEAR:]:
-                named = device_said(each.text) if len(each.text) <= LONGEST else None
+                named = device_named(each.text) if len(each.text) <= LONGEST else None
                 if several(each.text):
                     return {}
                 if named:

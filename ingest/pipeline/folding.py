@@ -73,7 +73,10 @@ def folded(
         ledger.diagnostics.append(fault)
     concerned = filter(found.concerns, formats)
     ordered = sorted(concerned, key=lambda fmt: (not fmt.before, fmt.behind))
-    folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
+    folds = list[tuple[Format, Folded]]()
+    for fmt in ordered:
+        if made := _folded(source, found, fmt, ledger, folds):
+            folds.append((fmt, made))
     _close(source, found, folds, formats, ledger)
     found.documents.clear()
     rows, statements = _bind(source, found, folds, assumed, ledger)
@@ -83,8 +86,15 @@ def folded(
     return Carved(source, found, folds, rows, ledger, statements)
 
 
-def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
-    """Fold a source with one format; a line that another format has is ambiguous."""
+def _folded(
+    source: Source,
+    found: Scan,
+    fmt: Format,
+    ledger: Ledger,
+    before: Sequence[tuple[Format, Folded]],
+) -> Folded | None:
+    """Fold a source with one format, behind those `before`; a line that another has is ambiguous,
+    unless that one yields it."""
     rows = found.rows.get(fmt.name, [])
     seen = _seen_by(source, found, fmt, ledger)
     if not seen.lines and not rows:
@@ -95,6 +105,10 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
         if folded.parts is not None:
             folded.parts.add((line, column))
     double = _double(fmt, folded, ledger)
+    if double:
+        for other in (made for one, made in before if one.yields):
+            _yield_tables(other, set(double), ledger)
+        double = [line for line in double if line in ledger.claimed]
     for line in double:
         other = ledger.claimed.pop(line)
         message = f"claimed by {other} and by {fmt.name}; neither is believed"
@@ -209,6 +223,19 @@ def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
         return
     for each in rows:
         yield from each.frame().select("line", "column").iter_rows()
+
+
+def _yield_tables(folded: Folded, double: Set[int], ledger: Ledger) -> None:
+    """Take from a format every table with lines that another format has, too."""
+    theirs: set[int] = set()
+    for note in folded.tables:
+        lines = set(range(note.line, note.last + 1))
+        if lines & double:
+            theirs |= lines & folded.claimed
+    folded.records = [each for each in folded.records if each.line not in theirs]
+    folded.claimed -= theirs
+    for line in theirs:
+        ledger.claimed.pop(line, None)
 
 
 def _double(fmt: Format, folded: Folded, ledger: Ledger) -> list[int]:

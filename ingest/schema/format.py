@@ -209,6 +209,7 @@ class Format:
     unwraps: bool = False  # whether it reads what lines carry by itself
     behind: bool = False  # whether it sees only the lines that no other format has claimed
     before: bool = False  # whether no other format sees the lines that it has claimed
+    yields: bool = False  # whether a table whose rows another format claims as well is that one's
     closing: Closing | None = None  # how it reads the end of an input with steps
 
     def named(self, name: str) -> bool:
