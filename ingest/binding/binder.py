@@ -443,7 +443,7 @@ class Binder:
             mine = [
                 each
                 for each in self._in_section.get(section, ())
-                if not each.of_run and not each.size
+                if not each.of_run and (each.since or not each.size)
             ]
             self._notes[section] = [each.line for each in mine], agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]

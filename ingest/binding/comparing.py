@@ -278,12 +278,16 @@ def only_of(values: Said, names: Sequence[str]) -> dict[str, Cell]:
     return {name: cell for name, cell in values.items() if name in names}
 
 
+OF_A_MODEL = ("model", "model_size", "parameters", "layers", "hidden", "heads", "kv_heads")
+"""Fields of the model that a note below tables says all of their rows are of."""
+
+
 def agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
     """Cells that the statements from each of them on agree about, the first of them first."""
     said: dict[str, dict[Any, Cell]] = {}
     found: list[dict[str, Cell]] = [{}]
     for statement in reversed(statements):
-        told = (*names, *SETTINGS) if statement.since else names
+        told = (*names, *SETTINGS, *OF_A_MODEL) if statement.since else names
         for name, cell in only_of(statement.values, told).items():
             said.setdefault(name, {})[saying(cell)] = cell
         alike = {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

@@ -220,6 +220,22 @@ _NAMED_MODEL = deferred(
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
+_PUBLIC = deferred(
+    r"(?<![A-Za-z0-9./_-])((?i:ResNe[Xx]?t-?[0-9]{2,3}(?:[ -]?v1\.5|d)?|(?:ViT|DeiT|Swin|ConvNeXt|DiT)"
+    r"(?:v2)?[-_ ](?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
+    r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:BERT|RoBERTa|ALBERT|ELECTRA|DeBERTa|XLM-R|T5|Flan-T5)"
+    r"[-_ ](?:small|base|large|x?xl)(?:[-_ ](?:un)?cased)?|DistilBERT|DistilGPT-?2"
+    r"|GPT-?2[-_ ](?:small|medium|large|XL)|EfficientNet-B[0-8]|VGG-?1[169]|MobileNet-?v[1-4]"
+    r"|Inception[- ]?v[34]|Whisper[-_ ](?:tiny|base|small|medium|large)(?:-v[1-3])?|wav2vec ?2\.0"
+    r"|Mask R-CNN|YOLOv[0-9]+[nsmlx]?|Stable Diffusion (?:v?[1-3]\.[0-9]|XL)|SDXL(?: 1\.0)?"
+    r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold))"
+    r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9])"
+)
+"""A public model by its name without a number of parameters: `ResNet-50`, `BERT-large`."""
+
+_ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
+"""How many parameters a model has, in brackets right behind its name."""
+
 _SIZED = deferred(
     r"(?<![\w.-])(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])(?<![BMT], )"
     r"([0-9]+(?:\.[0-9]+)?)([BMT])"
@@ -525,13 +541,17 @@ def model_named(text: str) -> str | None:
     >>> model_named("Llama 3.1 8B, 70B and 405B"), model_named("Llama 3.1 8B and bf16")
     (None, 'Llama 3.1 8B')
     >>> model_named("GPT-3 2.7B needs checkpointing. Numbers for 1.3B below")
+    >>> model_named("GPT-2 XL (1.5B, 48 layers) on V100"), model_named("ViT-L/16 and ResNet-50")
+    ('GPT-2 XL', None)
     """
-    if not _SIZE.search(text):
-        return None
+    sized = _SIZE.search(text) is not None
     plain = signed(text)
-    found = _only_one(_NAMED_MODEL, plain)
+    found = _only_one(_NAMED_MODEL, plain) if sized else None
     if found is None:
-        return None
+        found = _only_one(_PUBLIC, plain)
+        plain = _ITS_SIZE.sub("", plain) if found else plain
+    if found is None or not sized:
+        return found
     sizes = {size.replace(" ", "").casefold() for size in _OTHER_SIZE.findall(plain)}
     own = found.replace(" ", "").casefold()
     return found if all(own.find(size) >= 0 for size in sizes) else None

@@ -66,12 +66,15 @@ _OF_WHOM = re.compile(
 
 
 _OF_MEMORY = re.compile(
-    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?"
+    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)"
+    r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
     r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
-    r"|\bmemory\s+(?:usage|consumption|footprint)(?=\s+(?:of\s+(?:the|a|each)\s+\w+\s+)?"
+    r"|\b(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?"
+    r"(?=\s+(?:of\s+(?:the|a|each)\s+\w+\s+)?"
     r"(?:when|during|while|for|in|of)\s+(?:\w+[ -])?(?:train|fine-?tun))"
+    r"|(?:(?<=training )|(?<=tuning ))(?:GPU )?(?:memory|VRAM)\b(?!\s+(?:bound|efficien|limit|sav))"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
     r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
@@ -160,11 +163,16 @@ _GENERAL = re.compile(
 
 
 def opens_table(above: Sequence[Line]) -> Line | None:
-    """The line right above a table where it is its caption or opens it with a colon."""
+    """The line right above a table where it is its caption, opens it with a colon, or is nothing
+    but a quantity with its unit."""
     last = next((line for line in reversed(above) if line.text.strip()), None)
     if last is None or captions.is_caption(last):
         return last
-    return last if last.text.rstrip(" *_").endswith((":", "：")) else None
+    if last.text.rstrip(" *_").endswith((":", "：")):
+        return last
+    bare = unmarked(last.text).strip(" #*_.")
+    of_all = bare.endswith((")", "B", "s", "U")) and (_OF_MEMORY.fullmatch(bare) or declares(bare))
+    return last if of_all else None
 
 
 _OF_ANOTHER = re.compile(

@@ -529,6 +529,8 @@ def _by_caption(
     if len(columns) < 3 or quantities(columns):
         return ()
     mixed_in = [n for n, c in enumerate(columns) if n and _of_mixed(grid, n, c, schema)]
+    ticked = [n for n, c in enumerate(columns) if n and _measured_with(grid, n, c)]
+    columns = [Column(c.label, None) if n in ticked else c for n, c in enumerate(columns)]
     columns = [Column(c.label, None) if n in mixed_in else c for n, c in enumerate(columns)]
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
     ratios = comparing([column.label for column in columns])
@@ -605,6 +607,15 @@ def _of_mixed(grid: Grid, at: int, column: Column, schema: Schema) -> bool:
         and any("." in text for text in texts)
         and all(_NUMERAL.fullmatch(text) or not DIGIT.search(text) for text in texts)
     )
+
+
+def _measured_with(grid: Grid, at: int, column: Column) -> bool:
+    """Whether a column holds what was measured with something on, and not whether it was:
+    `Checkpointing` over `6.1 GB`."""
+    if column.spec is None or column.spec.terminal != "BOOL":
+        return False
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return all(not DIGIT.search(text) or _IN_UNIT.fullmatch(text) or "." in text for text in texts)
 
 
 _OF_A_SET_UP = re.compile(
