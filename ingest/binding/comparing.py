@@ -39,8 +39,8 @@ Section = tuple[int, ...]
 def captioned(statements: Sequence[Statement], lines: Sequence[int]) -> dict[int, tuple[Said, int]]:
     """Row → what the caption of its table says, and the line of the caption.
 
-    It stands right below its table, unless the first of the document that stands at one table only
-    stands above it, where the header and its rule lie between.
+    It stands right above its table, the header and its rule between them, unless the first of the
+    document that stands at one table only stands below it.
     """
     held, found, rows = set(lines), dict[int, tuple[Said, int]](), sorted(lines)
     for each in (statement for statement in statements if statement.until):
@@ -50,7 +50,7 @@ def captioned(statements: Sequence[Statement], lines: Sequence[int]) -> dict[int
     free = (each for each in statements if each.caption and not each.until)
     ends = [(each, *_tables_at(each.line, held)) for each in free]
     sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]
-    above = bool(sides) and not sides[0][0]
+    above = not sides or not sides[0][0]
     for statement, over, under in ends:
         row, step = (under, 1) if above or not over else (over, -1)
         while row in held:

@@ -30,11 +30,20 @@ NAMES = {
     "mbs": "micro_batch", "mb": "micro_batch", "tmbspg": "micro_batch",
     "gbs": "global_batch", "gb": "global_batch",
     "gas": "accumulation", "ga": "accumulation", "nl": "layers", "hs": "hidden",
-    "nah": "heads", "seqlen": "seq_len",
+    "nah": "heads", "seqlen": "seq_len", "seq": "seq_len", "sl": "seq_len",
 }  # fmt: skip
 """Short names that a layout is written with, each before its number: `tp2`, `PP=4`."""
 
-_PART = deferred(r"([A-Za-z]+)[=:]?([0-9]+)")
+_PART = deferred(r"([A-Za-z]+)[=:]?([0-9]+)(k?)", re.IGNORECASE)
+
+_WAYS = deferred(r"\b([0-9]+)[- ]way ([TPDCE]P)\b", re.IGNORECASE)
+"""A degree in front of its name: `2-way TP`."""
+
+_LETTERS = deferred(r"(?=.*[tT].*[pP]|.*[dD].*[tTpP])(?:[tpdceTPDCE][0-9]+){2,5}")
+"""Degrees by the first letters of their names, as papers write them: `t2p8d4`."""
+
+_INTRODUCED = deferred(r"[A-Za-z][A-Za-z +-]*(?:\(([^()]*)\)|: (.*))")
+"""A layout behind a word on how it was found: `auto (TP=2, PP=8)`."""
 
 _ZERO = deferred(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
 
@@ -288,14 +297,22 @@ def layout(text: str) -> dict[str, str]:
     ({'tp': '2', 'zero_stage': '2'}, {'zero_stage': '1'})
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
+    >>> layout("auto (TP=2, PP=8)"), layout("t2p8d4"), layout("2-way TP, 4-way PP, SL4k")["seq_len"]
+    ({'tp': '2', 'pp': '8'}, {'tp': '2', 'pp': '8', 'dp': '4'}, '4096')
     """
-    return dict(_layout(text)) if len(text) <= LONGEST else {}
+    if len(text) > LONGEST:
+        return {}
+    found = _layout(text)
+    if not found and (behind := _INTRODUCED.fullmatch(text.strip())):
+        found = _layout(behind[1] or behind[2])
+        found = found if len(found) > 1 else {}
+    return dict(found)
 
 
 @lru_cache(maxsize=4096)  # a table has the same cells again and again, and sentences their words
 def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
-    text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
+    text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
     parts = [part for part in _APART.split(text) if part and part not in ("x", "×")]
     for part in parts:
@@ -344,14 +361,19 @@ def _part(text: str) -> dict[str, str] | None:
         return {"zero_stage": stage[1]}
     if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]*", text, re.IGNORECASE):
         return {}
+    if _LETTERS.fullmatch(text):
+        degrees = re.findall("([a-z])([0-9]+)", text.casefold())
+        return {letter + "p" if letter != "p" else "pp": many for letter, many in degrees}
     if _RUN_ON.fullmatch(text):
-        told = [(n.casefold(), v) for n, v in _PART.findall(text)]
+        told = [(n.casefold(), v) for n, v, _ in _PART.findall(text)]
         return {NAMES[name]: value for name, value in told if name != "sd"}
     if _SHARDS.fullmatch(text):
         return {}
     part = _PART.fullmatch(text)
     name = NAMES.get(part[1].casefold()) if part and not devices(text) else None  # GB200
-    return {name: part[2]} if part and name else None
+    if part is None or name is None or (part[3] and name != "seq_len"):
+        return None
+    return {name: str(int(part[2]) * 1024) if part[3] else part[2]}
 
 
 _SEVERAL = deferred(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")

@@ -221,8 +221,9 @@ _NAMED_MODEL = deferred(
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
 _PUBLIC = deferred(
-    r"(?<![A-Za-z0-9./_-])((?i:ResNe[Xx]?t-?[0-9]{2,3}(?:[ -]?v1\.5|d)?|(?:ViT|DeiT|Swin|ConvNeXt|DiT)"
-    r"(?:v2)?[-_ ](?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
+    r"(?<![A-Za-z0-9./_-])((?i:ResNe[Xx]?t-?[0-9]{2,3}(?:[ -]?v1\.5|d)?"
+    r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT)(?:v2)?[-_ ]"
+    r"(?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
     r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:BERT|RoBERTa|ALBERT|ELECTRA|DeBERTa|XLM-R|T5|Flan-T5)"
     r"[-_ ](?:small|base|large|x?xl)(?:[-_ ](?:un)?cased)?|DistilBERT|DistilGPT-?2"
     r"|GPT-?2[-_ ](?:small|medium|large|XL)|EfficientNet-B[0-8]|VGG-?1[169]|MobileNet-?v[1-4]"
@@ -241,6 +242,12 @@ _SIZED = deferred(
     r"([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
 )
+
+_SIZE_ON = deferred(
+    r"(?:^|[,:;(]|\*\*|\]) ?([0-9]+(?:\.[0-9]+)?)([BT])(?:,| on) "
+    r"(?=[0-9,]+ ?(?:[x×] ?)?(?:nodes?|[GNTX]PUs?|GCDs?|chips?|devices?|\ufffc|[DH]GX)|\ufffc)"
+)
+"""The size of a model in a list that names its devices: `405B on 128 nodes`, `70B, 64 GPUs`."""
 
 _OF_EXPERTS = deferred(
     r"(?<![\w.])(?:[0-9]+x[0-9]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?B-A[0-9]+(?:\.[0-9]+)?)[BM](?!\w)"
@@ -649,6 +656,8 @@ def _said(line: str) -> Mapping[str, Cell]:
         return said
     plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
     sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
+    if not sizes:
+        sizes = {match.groups(): match for match in _SIZE_ON.finditer(signed(plain))}
     if len(sizes) == 1 and not _OF_EXPERTS.search(plain):
         size = next(iter(sizes.values()))
         said["model_size"] = Cell(size[1], 0, size.start(), SUFFIXES[size[2]], "nominal")

@@ -14,6 +14,7 @@ one that trains them all; a text that names both kinds says nothing of one row.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -85,10 +86,31 @@ _NUMBERED = re.compile(r"\s*[_*]*Table [0-9]+", re.IGNORECASE)
 _BULLET = re.compile(r"[-*+•] ")
 
 
-class Above:
-    """The lines between a heading and the tables under it, each looked at once for all of them."""
+BESIDE = 3
+"""Lines between a table and the caption that it has."""
 
-    def __init__(self) -> None:
+
+def numbered_over(lines: Sequence[Line], tables: Sequence[tuple[int, int]]) -> bool:
+    """Whether the numbered captions of a document stand over its tables, which begin and end so:
+    the first that stands at one table alone tells, and where none does they stand over them."""
+    begins, ends = (sorted(places) for places in zip(*tables, strict=True)) if tables else ([], [])
+    for at, line in enumerate(lines) if tables else ():
+        if "able " not in line.text or not _NUMBERED.match(line.text):
+            continue
+        under = bisect_right(begins, at) < bisect_right(begins, at + BESIDE)
+        if under != (bisect_right(ends, at - BESIDE) < bisect_right(ends, at)):
+            return under
+    return True
+
+
+class Above:
+    """The lines between a heading and the tables under it, each looked at once for all of them.
+
+    `over`: whether numbered captions of the document stand over their tables.
+    """
+
+    def __init__(self, *, over: bool = True) -> None:
+        self._over = over
         self._new: list[Line] = []
         self._nearest: Line | None = None  # that is not empty
         self._below_table = False
@@ -101,7 +123,7 @@ class Above:
         """Take in the next line."""
         if line.text.strip() and self._below_table:
             self._below_table = False
-            if _NUMBERED.match(line.text) and not self._named_above:
+            if not self._over and _NUMBERED.match(line.text) and not self._named_above:
                 return  # the caption of the table above it
             if of_the_table_above(line.text):
                 return

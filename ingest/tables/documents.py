@@ -206,6 +206,14 @@ class Place:
     """Texts below the last heading about the set-up, by the headings around it."""
     number: int = 0
     """Of the last line taken in."""
+    over: bool = True
+    """Whether numbered captions stand over their tables."""
+
+    def __post_init__(self) -> None:
+        self.above = self._captioned()
+
+    def _captioned(self) -> captions.Above:
+        return captions.Above(over=self.over)
 
     def declared(self) -> list[Line]:
         """Sentences below the headings around its own that say in what a document measures."""
@@ -255,7 +263,7 @@ class Place:
             if said and said.lstrip().startswith("="):
                 self.near.clear()  # what a program printed before is of another part
             if said and said.lstrip().startswith("#"):
-                self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
+                self.above, self.titles = self._captioned(), captions.nested(self.titles, line)
                 kept = {title.number for title in self.titles}
                 for depth, (title, texts) in enumerate(self.around):
                     if title.number not in kept and of_set_up(title.text.strip(" #*:")):

@@ -195,8 +195,9 @@ def _document(
 
     Raises IrregularError where the rows of a long one have to be read one by one.
     """
-    place, at = Place(), 0
     found = [long.grid] if long else list(grids(lines, region.source.name))
+    bounds = [] if long else [(grid.begin, grid.end) for grid in found]
+    place, at = Place(over=captions.numbered_over(lines, bounds)), 0
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
     often, spoken, serving = about_training(lines)

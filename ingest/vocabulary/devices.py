@@ -275,15 +275,19 @@ def peaks(text: str) -> tuple[float, float] | None:
 _PEAKS = {name.casefold(): peak for name, peak in PEAKS.items()}
 
 
+_OF_AN_INSTANCE = re.compile(r"\.(?:[0-9]*x?large|metal)")
+"""The size of an instance: `trn1.32xlarge` is a node, which counts as one."""
+
+
 def signed(text: str) -> str:
     """A text of the same length with a `SIGN` in the place of each device that it names by more
-    than its kind.
+    than its kind, and by no instance of a cloud.
 
     >>> signed("on 8x NVIDIA A100s") == "on 8x \ufffc" + 10 * "\ufffd" + "s"
     True
     """
     for device in devices(text):
-        if device.kind:
+        if device.kind or _OF_AN_INSTANCE.search(device.text):
             continue
         sign = "\ufffc" + "\ufffd" * (device.end - device.start - 1)
         text = text[: device.start] + sign + text[device.end :]
