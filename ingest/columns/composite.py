@@ -224,11 +224,15 @@ def mentioned(text: str) -> dict[str, str]:
 
     >>> mentioned("Full, FSDP, seq 4096"), mentioned("FSDP, seq 4k"), mentioned("seq 4096")
     ({'seq_len': '4096'}, {'seq_len': '4096'}, {})
-    >>> mentioned("No AC, batch 2")
-    {'batch_size': '2'}
+    >>> mentioned("No AC, batch 2"), mentioned("8xH100 7B bs=4 seq=2048 +compile")
+    ({'batch_size': '2'}, {'model_size': '7B', 'batch_size': '4', 'seq_len': '2048'})
     """
     parts = re.split(r"[,;]\s+", text) if len(text) <= LONGEST else []
     said: dict[str, str] = {}
+    if len(parts) == 1 and text.count("=") > 1:
+        parts = text.split()
+        sizes = {part for part in parts if _SIZE.fullmatch(part) and part[-1] in "BM"}
+        said |= {"model_size": sizes.pop()} if len(sizes) == 1 else {}
     for found in map(_NAMED_NUMBER.fullmatch, parts if len(parts) > 1 else []):
         name = (configured_by(found[1]) or _ALSO.get(found[1].casefold())) if found else None
         if found is None or name not in _SET or (found[3] and name != "seq_len"):

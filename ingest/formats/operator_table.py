@@ -49,7 +49,8 @@ class OperatorTable(pa.DataFrameModel):
         kind="exact", ge=1, nullable=True,
     )  # fmt: skip
     ffn_hidden: int = logged(
-        ["ffn_hidden", "inter_size", "intermediate_size", "moe_intermediate_size", "ffn_dim"],
+        ["ffn_hidden", "inter_size", "intermediate_size", "moe_intermediate_size", "ffn_dim",
+         "intermediate", "intermediate_dim", "ffn", "ffn_size", "d_ff"],
         kind="exact", ge=1, nullable=True,
     )  # fmt: skip
     vocab: int = logged(["vocab", "vocab_size", "v"], kind="exact", ge=1, nullable=True)

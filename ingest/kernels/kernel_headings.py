@@ -18,7 +18,7 @@ from assay.ingest.columns.titles import (
     names_format,
 )
 from assay.ingest.grids.aligned import ANY_FIGURE
-from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.collective_ranks import launched, of_a_process
 from assay.ingest.kernels.settings_around import (
     CURVES,
@@ -243,8 +243,37 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         found |= _of_nccl(lines[max(0, grid.begin - FAR) : grid.begin])
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
+    names = [*_left_open(lines, grid, schema, {*found, *doubtful}), "gpu"]
+    found = _noted_below(lines, grid, [n for n in names if n in fields(schema)]) | found
     return {name: cell for name, cell in found.items() if name not in doubtful}
 
+
+_NOTE = 4
+"""Lines below a table among which a note of it stands, and no other table begins."""
+
+
+def _noted_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dict[str, Cell]:
+    """Fields of some names that the line right below a table says, where no other table, no heading
+    and no block follows that it may be of: `H100 80GB, bf16`."""
+    near = range(grid.end, min(grid.end + 2, len(lines)))
+    at = next((n for n in near if lines[n].text.strip()), None)
+    if at is None or len(lines[at].text) > LONGEST or lines[at].text.rstrip().endswith((":", "：")):
+        return {}
+    note, after = lines[at], [line.text.lstrip() for line in lines[at + 1 : at + 1 + _NOTE]]
+    if note.text.lstrip().startswith(_OF_OTHERS) or any(t.startswith(_TABLE) for t in after):
+        return {}
+    said: dict[str, dict[str, Cell]] = {}
+    for name, text in _said(note.text):
+        if name in names:
+            cell = Cell(text, note.number, note.column, value_origin="stated")
+            kept(said.setdefault(name, {}), name, cell)
+    return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
+
+
+_TABLE = ("|", "<t", "+-", "```", "~~~")
+
+_OF_OTHERS = (*_TABLE, "#", "**", "<", "- [", "=")
+"""How a line below a table begins that is no note of it."""
 
 MOST_ROWS = 1000
 """Rows of separated values that a program prints below what it says of its device and options."""

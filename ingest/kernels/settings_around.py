@@ -60,6 +60,21 @@ SIZES = {
         re.I,
     ),
     "batch": deferred(r"\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I),
+    "seq": deferred(
+        r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
+        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9])",
+        re.I,
+    ),
+    "hidden": deferred(
+        r"\bhidden(?:[ _-]?(?:size|dim(?:ension)?))?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
+        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9])",
+        re.I,
+    ),
+    "vocab": deferred(
+        r"\bvocab(?:ulary)?(?:[ _-]?size)?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
+        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9])",
+        re.I,
+    ),
     "causal": deferred(
         r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])"
         r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b",
@@ -93,6 +108,8 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
             if name == "head_dim" and found[0][0] in "dD" and not of_letters:
                 continue  # the width of something else
             told = next(filter(None, found.groups()), "")
+            if name == "seq" and told[-1] in "kK":
+                told = str(int(told[:-1]) * 1024)
             yield name, str(not told) if name == "causal" else told.replace(" and ", " + ")
     for found in _LETTERS.finditer(text):
         yield from ((name, said) for name, said in found.groupdict().items() if said)

@@ -106,8 +106,8 @@ def _folded(
             folded.parts.add((line, column))
     double = _double(fmt, folded, ledger)
     if double:
-        for other in (made for one, made in before if one.yields):
-            _yield_tables(other, set(double), ledger)
+        for made in (folded for one, folded in before if one.yields):
+            _yield_tables(made, set(double), ledger)
         double = [line for line in double if line in ledger.claimed]
     for line in double:
         other = ledger.claimed.pop(line)

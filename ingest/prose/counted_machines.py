@@ -665,14 +665,25 @@ _NODE_IS = deferred(
 """A node by the devices that it is: `One node is 8 GPUs.`"""
 
 
+_TWICE = deferred(rf"(?<![\w.,$-])([1-9][0-9]{{0,3}}) ?[x×] ?([1-9][0-9]?) ?(?:[x×] ?)?(?={SIGN})")
+"""Nodes and the devices of each in front of their name: `2x8 A100`."""
+
+
 def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     text = _TO_A_RANK.sub(lambda found: " " * len(found[0]), text) if " per " in text else text
     if defined := _NODE_IS.search(text):  # which says nothing of how many there were
         yield Part("gpus_per_node", defined[1], defined.start(1))
         text = text[: defined.start()] + " " * len(defined[0]) + text[defined.end() :]
-    told = list(_counted_in(text))
     plain = signed(text)
+    twice = [found for found in _TWICE.finditer(plain) if int(found[2]) <= LARGEST_NODE]
+    if len(twice) == 1 and not several(text):
+        nodes, each = twice[0].span(1), twice[0].span(2)
+        yield Part("nodes", text[slice(*nodes)], nodes[0])
+        yield Part("gpus_per_node", text[slice(*each)], each[0])
+        yield _gpu(text, twice[0].end())
+        return
+    told = list(_counted_in(text))
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
     names = {part.name for part in hosts}
     yield from hosts

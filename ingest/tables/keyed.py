@@ -51,8 +51,8 @@ class Keyed:
         for record, name in zip(records, names, strict=True):
             for field, cell in self.rows[name].items():
                 own = record.cells.get(field)
-                # a title may be of another machine than the one that the row names
-                if own is None or (field == "gpu" and own.line < min(cell.line, record.line)):
+                # what is said above both tables is of all rows, and this of one
+                if own is None or own.line < min(cell.line, record.line):
                     record.cells[field] = cell
                     used.add(cell.line)
         return used

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from assay.ingest.columns.composite import named, recipe
+from assay.ingest.columns.composite import layout, named, recipe
 from assay.ingest.columns.headers import (
     GENERIC,
     PARTS_OF_MEMORY,
@@ -791,6 +791,11 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
         return found  # `MI300X (public release)`
     if (front := _IN_FRONT.fullmatch(label)) and set(found := named(front[1])) == {"dtype"}:
         return found if unit(front[2]) is None and header([label], schema)[0].spec is None else {}
+    parts = re.split(r",\s+", label)
+    told = [layout(part) for part in parts] if len(parts) > 1 else []
+    rest = [part for part, found in zip(parts, told, strict=False) if not found]
+    if len([found for found in told if found]) == 1 and not any(map(_HAS_DIGIT.search, rest)):
+        return next(filter(None, told))  # `DP=2, no overlap`
     counted = _COUNTED.fullmatch(label)
     column = header([counted[1]], schema)[0] if counted else None
     if counted is None or column is None or column.spec is None:
@@ -799,6 +804,8 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
         return {}
     return {column.spec.name: counted[2].replace(",", "")}
 
+
+_HAS_DIGIT = re.compile("[0-9]")
 
 _IN_FRONT = re.compile(r"([^()]+?)\s*\(([^()]+)\)")
 """A number format, and in brackets how: `FP8 (hybrid, delayed)`."""

@@ -97,6 +97,7 @@ _STACKED = r"[ _-]?HBM[0-9]e?(?![A-Za-z0-9])"
 
 _DEVICE = (
     r"(?:(?<![A-Za-z0-9.])|(?<=[0-9][x×X])|(?<=[DdHh][Gg][Xx]))"
+    r"(?P<front>[1-9][0-9]{1,2} ?GB (?=[A-Z]))?"  # `8x 80GB A100`
     rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[®™]?[ -]?)+))?"
     rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker)(?<![A-Za-z]){_SHAPE}|(?!)))"
     r"(?=s?(?![A-Za-z0-9])|[x×][0-9]|[ _-]?[0-9]{2,3} ?[Gg]|[A-Z])"
@@ -175,9 +176,9 @@ def may_name(text: str) -> bool:
 
 
 def _device(found: re.Match[str]) -> Device:
-    begin = found.end("maker") if found["maker"] else found.start()
+    begin = next((found.end(n) for n in ("maker", "front") if found[n]), found.start())
     name, rest = found.string[begin : found.start("rest")], found["rest"]
-    form, memory, shown = "", "", 0
+    form, memory, shown = "", re.sub("[^0-9]", "", found["front"] or ""), 0
     for piece in _expression(_PIECE).finditer(rest):
         if piece["form"]:
             form = piece["form"].strip(" _-").casefold().rstrip("0123456789")

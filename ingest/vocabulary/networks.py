@@ -37,7 +37,8 @@ _BEFORE = re.compile(
 """`8x 400 Gb/s InfiniBand`, `1600 Gbps node-node interconnect`."""
 
 _BEHIND = re.compile(
-    rf"(?:(?P<cards>[1-9][0-9]?) (?:[A-Za-z]+ )?)?(?P<kind>{_KIND})(?P<gap>[^0-9;。.|]{{0,20}}?)"
+    rf"(?:(?<![\w.-])(?P<cards>[1-9][0-9]?) (?:[A-Za-z]+ )?)?(?P<kind>{_KIND})"
+    rf"(?P<gap>[^0-9;。.|]{{0,20}}?)"
     rf"(?:(?P<count>[1-9][0-9]?) ?[x×*] ?)?{_RATE}(?: ?[x×*] ?(?P<times>[1-9][0-9]?)\b)?{_PER}",
     re.IGNORECASE,
 )
