@@ -678,10 +678,11 @@ def machines(text: str) -> Iterator[Part]:
     plain = signed(text)
     twice = [found for found in _TWICE.finditer(plain) if int(found[2]) <= LARGEST_NODE]
     if len(twice) == 1 and not several(text):
-        nodes, each = twice[0].span(1), twice[0].span(2)
-        yield Part("nodes", text[slice(*nodes)], nodes[0])
-        yield Part("gpus_per_node", text[slice(*each)], each[0])
-        yield _gpu(text, twice[0].end())
+        both = twice[0]
+        yield Part("nodes", both[1], both.start(1))
+        yield Part("gpus_per_node", both[2], both.start(2))
+        yield Part("gpus", str(int(both[1]) * int(both[2])), both.start(1))
+        yield _gpu(text, both.end())
         return
     told = list(_counted_in(text))
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
