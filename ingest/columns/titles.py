@@ -214,7 +214,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
+    r"((?:[A-Z][A-Za-z]+|m?T[05])(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
     r"(?!(?:,|/| and| or| &){1,2} ?[0-9]+(?:\.[0-9]+)?[BbMm]\b)"
 )
@@ -233,6 +233,12 @@ _PUBLIC = deferred(
     r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9])"
 )
 """A public model by its name without a number of parameters: `ResNet-50`, `BERT-large`."""
+
+_MAY_BE_PUBLIC = re.compile(
+    "resne|(?:vit|deit|swin|convnext|dit)(?:v2)?[-_ ]|bert|xlm-r|electra|t5[-_ ]|gpt-?2"
+    "|efficientnet|vgg|mobilenet|inception|whisper|wav2vec|r-cnn|yolo|diffusion|sdxl|flux|fold"
+)
+"""In every text that names one of them, in small letters: most lines have none."""
 
 _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 """How many parameters a model has, in brackets right behind its name."""
@@ -552,9 +558,11 @@ def model_named(text: str) -> str | None:
     ('GPT-2 XL', None)
     """
     sized = _SIZE.search(text) is not None
+    if not sized and not _MAY_BE_PUBLIC.search(text.casefold()):
+        return None
     plain = signed(text)
     found = _only_one(_NAMED_MODEL, plain) if sized else None
-    if found is None:
+    if found is None and _MAY_BE_PUBLIC.search(text.casefold()):
         found = _only_one(_PUBLIC, plain)
         plain = _ITS_SIZE.sub("", plain) if found else plain
     if found is None or not sized:

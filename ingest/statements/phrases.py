@@ -309,9 +309,19 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     told = _told(text, least, logged=logged)
     alone = _alone(text, told)
     told += switched(text) if told or alone else ()
-    told += _titled(text, told) if len(told) >= LEAST else ()
-    below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text))
+    of_model = len(told) == 1 and _TRAINS.match(text) is not None and model_named(text) is not None
+    told += _titled(text, told) if len(told) >= LEAST or of_model else ()
+    below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
     return told if alone or len(told) >= least or below else ()
+
+
+_TRAINS = deferred(
+    r"\W*(?:(?:here|below|in this (?:section|post|table)),? )?(?:we|I)"
+    r" (?:pre-?train|train|fine-?tune)(?:ed|d)?\b"
+    r"|\W*(?:pre-?training|training|fine-?tuning)(?: of)? (?:an? |the )?[A-Z]",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says which model was trained: `We train GPT-2 with …`."""
 
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:

@@ -24,7 +24,7 @@ from assay.ingest.columns.headers import (
     plain,
 )
 from assay.ingest.columns.subject import SERVING, TALLIED, says_how, spread
-from assay.ingest.columns.titles import SIZED, model_named, names_format
+from assay.ingest.columns.titles import SIZED, family_named, model_named, names_format
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -175,7 +175,7 @@ def _beside_each_other(
 
 def _said_by(name: str) -> dict[str, str]:
     """Values that the name of a side gives."""
-    of_model = {"model": name} if model_named(name) == name else {}
+    of_model = {"model": name} if name in (model_named(name), family_named(name)) else {}
     return {**of_model, **recipe("", name), **named(name)}
 
 
@@ -262,7 +262,7 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
         at: told for at in may
         if (told := _remarked(labels[at], schema, told=how, timed=timed))
     }  # fmt: skip
-    if not _rectangular(own.values()):
+    if not _rectangular(own.values()) and not _models_apart(own.values()):
         named_by = {at: only(name) for at, (name, _) in own.items()}
         own = {at: (device.text, own[at][1]) for at, device in named_by.items() if device}
         if not _rectangular(own.values()) or len(own) < len(named_by):
@@ -287,7 +287,7 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
             rest,
             sides[name],
             name,
-            {**recipe("", name), **named_side(name, schema)},
+            {**_said_by(name), **named_side(name, schema)},
             next(iter(sides[name])),
         )
         for name in every
@@ -494,6 +494,17 @@ def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
     return len(set(pairs)) == len(pairs) == len(names) * len(held) and len(names) > 1
 
 
+def _models_apart(told: Iterable[tuple[str, Column]]) -> bool:
+    """Whether several names are of models each, whose rates count what each reads: `ResNet-50
+    (img/s) | BERT (seq/s)`."""
+    pairs = [(name, column.spec.name) for name, column in told if column.spec]
+    names = {name for name, _ in pairs}
+    models = [name for name in names if model_named(name) == name or family_named(name) == name]
+    return len(pairs) == len(names) == len(models) > 1 and {field for _, field in pairs} <= _THINGS
+
+
+_THINGS = {"samples_per_s", "item_rate", "tokens_per_s"}
+
 _THOSE_OF = re.compile(r"\b(?:is|are|was|were) (?:those|that|the ones?) of (?:the )?([^.;]+)")
 
 
@@ -559,7 +570,8 @@ def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> 
     are a rate where their table is `told` to be one of runs."""
     measure = unit("tokens/s") if printed in _SHORT else unit(printed)
     known = header([name, printed], schema)
-    words = set(split(english(SIZED.sub(" ", name))))  # `Llama-7B (samples/s)`
+    of_model = model_named(name) == name  # `ViT-B/16 (img/s)`
+    words = set() if of_model else set(split(english(SIZED.sub(" ", name))))  # `Llama-7B`
     timed = measure is not None and measure.si == "s"
     signed = "/" in printed or printed in _SHORT
     signed |= told and measure is not None and measure.si == "flop/s"
