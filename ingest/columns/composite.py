@@ -406,6 +406,8 @@ def degrees(label: str) -> tuple[str, ...]:
     (('tp', 'pp', 'dp'), ('tp', 'pp'), ())
     >>> degrees("Layout (DPxTPxPP)"), degrees("Speed (MaxOut)")
     (('dp', 'tp', 'pp'), ())
+    >>> degrees("(t, p, d)"), degrees("t/p")
+    (('tp', 'pp', 'dp'), ('tp', 'pp'))
     """
     named = _BEHIND.fullmatch(label)
     label = _GLUED.sub(" x ", named[1] if named else label)
@@ -415,6 +417,8 @@ def degrees(label: str) -> tuple[str, ...]:
         parts = re.split(r"\s*[/×*,]\s*|\s+x\s+", label)
         told = [_SPELLED.get(normalise(part), "") for part in parts]
         return tuple(told) if len(told) > 1 and all(told) and len(set(told)) == len(told) else ()
+    if len(words) > 1 and {"t", "p"} <= set(words) <= set("tpdce"):  # `(t, p, d)`
+        words = [f"{word}p" for word in words]
     if len(words) < 2 or not set(words) <= _DEGREES:
         return ()
     fields = tuple({"mp": "tp", "op": "tp", "vpp": "vp"}.get(word, word) for word in words)

@@ -256,7 +256,8 @@ def of_runs(
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     rated = held & RATES or _most(columns) or timed
-    if rated and (trained or document or serving or told()):
+    laid_out = any({"tp", "pp", "dp"} <= set(column.degrees) for column in columns)
+    if rated and (trained or document or serving or laid_out or told()):
         return bool(trained or document or not serving)
     if spoken and not words & _QUALITIES and (held & _OF_DATA or (timed and rated_near())):
         return True

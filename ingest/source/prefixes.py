@@ -116,7 +116,7 @@ def headings() -> str:
     return rf"{lead}{blank}*#{{1,6}}{blank}+\S|\r.*#{blank}+\S"
 
 
-CELL = r"^(\s*)[A-Za-z][\w.-]*/[0-9]+ +\|"
+CELL = r"^\s*[A-Za-z][\w.-]*/[0-9]+ +\|"
 """The first cell of a row without a bar in front of it, which is no role: `ViT-B/16 | 128`."""
 
 
@@ -131,8 +131,7 @@ def _prefixes() -> tuple[str, ...]:
     return (
         rf"^(\s*{host}\s*(?:{several})*\s*)(?:{record})",
         rf"^(\s*{host}\s*(?:{several})+\s*)",
-        CELL,
-        f"({prefix_pattern()})",
+        f"(?:{CELL}|({prefix_pattern()}))",
     )
 
 
@@ -281,7 +280,7 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
         parted = _at_seams(parted)
     # patterns are compiled anew in each run, which costs more than looking through a few lines
     named = parted["text"].str.contains(rf"^\s*{terminal('HOSTNAME')}").any()
-    patterns = _prefixes() if named else _prefixes()[-2:]
+    patterns = _prefixes() if named else _prefixes()[-1:]
     if all_ascii(parted["text"]):
         patterns = tuple(map(in_ascii, patterns))
     prefix = pl.coalesce(pl.col("text").str.extract(each) for each in patterns)
@@ -407,7 +406,7 @@ def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]
 def _alone() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Patterns: of lines that need `peel`, and of the prefixes of all others."""
     host = terminal("HOSTNAME")
-    prefixes = rf"(?={CELL})\s*|{prefix_pattern()}"
+    prefixes = rf"(?={CELL})|{prefix_pattern()}"
     return re.compile(rf"[^ -~]|.{{4096}}|\s*{host}"), re.compile(prefixes)
 
 

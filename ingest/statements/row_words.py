@@ -93,9 +93,11 @@ def settle(rows: Iterable[Record]) -> None:
 
 
 _ADDS = deferred(
-    r"\W*?(?:\+|…|\.\.\.|&|↳|└|⊕|\b(?:and|plus|then|also|additionally)\b)\s*\S", re.IGNORECASE
+    r"\W*?(?:\+(?!\s*[0-9.,]+ ?(?:%|x|×)?\)?\s*$)|…|\.\.\.|&|↳|└|⊕"
+    r"|\b(?:and|plus|then|also|additionally)\b)\s*\S",
+    re.IGNORECASE,
 )
-"""A label of what its row has beside what the rows above it have: `+ fp8`."""
+"""A label of what its row has beside what the rows above it have: `+ fp8`, and no gain: `+16%`."""
 
 _ADDED_UP = deferred(r"\bcumulativ|\bincremental|\baccumulated changes|累[积加计]", re.IGNORECASE)
 

@@ -31,6 +31,9 @@ _DTYPE = deferred(
 _MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
 
+_ENDS = deferred(r"[.;,](?=\s|$)")
+"""Where a name ends, and another part of a sentence begins."""
+
 _AMONG = deferred(r"\b(?:nodes?|servers?|machines?|with|of|each|per|on)\b")
 """Words of a value that is more than the name of a device: `one node with 8 H100 GPUs`."""
 
@@ -150,7 +153,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "gpu" and _AMONG.search(text) and (one := only(text)):
         return Cell(one.text, place[0], place[1] + one.at)
     if spec.name == "gpu" and (many := _MANY.match(text)):
-        name = OF_EACH_NODE.sub("", text[many.end() :])
+        name = _ENDS.split(OF_EACH_NODE.sub("", text[many.end() :]))[0]
         return Cell(name, place[0], place[1] + many.end())
     if not spec.numeric:
         return Cell(text, *place)

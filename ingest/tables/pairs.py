@@ -126,6 +126,8 @@ def _labels(
     """The labels of both numbers, where each names a quantity, and not the same."""
     if form in _NAMED:
         return (label, _NAMED[form]) if _quantity(label, schema) else None
+    if form is _BY_STROKE and (told := _both_named(label, schema)):
+        return told
     if found := _BESIDE.fullmatch(label):
         both = found[1], found[2]
     elif form is _BY_STROKE and (found := _STROKE.fullmatch(label)):
@@ -145,6 +147,26 @@ def _labels(
         return label, beside.rsplit(maxsplit=1)[-1]
     named = {m[0] for line in above for m in _SHARED.finditer(line.text) if _quantity(m[0], schema)}
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
+
+
+_SET_BEFORE = re.compile(r"([^()/]+?)\s*\(\s*([^()/]+?)\s+/\s+([^()]+?)\s*\)")
+
+_WITH_UNITS = re.compile(r"([^()]+?\([^()]+\))\s*/\s*([^()]+?\([^()]+\))")
+
+
+def _both_named(label: str, schema: Schema) -> tuple[str, str] | None:
+    """The labels of both quantities of a label that names them with their units, `Memory (GB) /
+    Throughput (samples/s)`, or behind how its column ran: `DDP (memory / samples/s)`."""
+    if found := _WITH_UNITS.fullmatch(label):
+        one, other, setting = found[1], found[2], ""
+    elif found := _SET_BEFORE.fullmatch(label):
+        setting, one, other = found.groups()
+    else:
+        return None
+    names = [_quantity(each, schema) for each in (one, other)]
+    if not all(names) or names[0] == names[1]:
+        return None
+    return _set_apart((one, other), setting) if setting else (one, other)
 
 
 _WRITTEN = re.compile(
