@@ -244,8 +244,8 @@ def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
 
 def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
     """Take out what was said of nodes or of devices in another place than the other of them, where
-    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; and nodes that all
-    together have not the devices that a row prints."""
+    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; or those hold as many
+    each; and nodes that all together have not the devices that a row prints."""
     nodes, gpus = found.get("nodes"), found.get("gpus")
     if nodes is not None and is_said(own.get("gpus")):
         of_each = found.get("gpus_per_node", own.get("gpus_per_node"))
@@ -256,8 +256,13 @@ def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
         return
     if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
         return
-    many, few = number_of(gpus), number_of(nodes)
-    if many and few and (many % few or many / few > MOST_OF_A_NODE):
+    many, few, of_each = number_of(gpus), number_of(nodes), found.get("gpus_per_node")
+    each = number_of(of_each) if of_each is not None and of_each.line == nodes.line else None
+    if (
+        many
+        and few
+        and (many % few or many / few > MOST_OF_A_NODE or (each and many != each * few))
+    ):
         found.pop("nodes" if nodes.line < gpus.line else "gpus")
 
 

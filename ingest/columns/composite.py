@@ -441,6 +441,8 @@ def machine(text: str) -> dict[str, str]:
     {'gpu': 'H100', 'gpus_per_node': '8'}
     >>> machine("8p-NPU(Ascend 910B)"), machine("4p-NPU-ARM")
     ({'gpus': '8', 'gpu': 'Ascend 910B'}, {'gpus': '4'})
+    >>> machine("4 x trn1.32xlarge"), machine("2x p4d.24xlarge")
+    ({'nodes': '4', 'gpu': 'trn1.32xlarge'}, {'nodes': '2'})
     """
     if len(text) > LONGEST:
         return {}
@@ -455,6 +457,8 @@ def machine(text: str) -> dict[str, str]:
             said["gpu"] = f"{lead[0]} {memory[1]}GB"
         return said | cards_of(cards, text)
     text = _ASIDE.sub("", text.strip())
+    if hosts := _INSTANCES.fullmatch(text):
+        return {"nodes": hosts[1].replace(",", "")} | ({"gpu": hosts[2]} if only(hosts[2]) else {})
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
         return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
     if several_of := _OF_ANY.fullmatch(text):
@@ -463,6 +467,12 @@ def machine(text: str) -> dict[str, str]:
         return {"gpus": of_kind[1], "gpu": one.text} if one.text == of_kind[2] else {}
     return {}
 
+
+_INSTANCES = deferred(
+    r"([0-9][0-9,]*) ?[x×*]? ?([a-z]{1,4}[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)[\w-]*)",
+    re.IGNORECASE,
+)
+"""Instances of a cloud, which are nodes: `4 x trn1.32xlarge`."""
 
 _ASIDE = deferred(r"(?<=\S)\s*\((?:mine|ours|own|rented|spot|on-?demand|cloud|local|baseline)\)$")
 """Words in brackets that say whose a machine is: `4x RTX 4090 (mine)`."""

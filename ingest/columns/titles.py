@@ -668,7 +668,7 @@ def _said(line: str) -> Mapping[str, Cell]:
         sizes = {match.groups(): match for match in _SIZE_ON.finditer(signed(plain))}
     if len(sizes) == 1 and not _OF_EXPERTS.search(plain):
         size = next(iter(sizes.values()))
-        said["model_size"] = Cell(size[1], 0, size.start(), SUFFIXES[size[2]], "nominal")
+        said["model_size"] = Cell(size[1], 0, size.start(1), SUFFIXES[size[2]], "nominal")
     return said
 
 
