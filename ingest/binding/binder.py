@@ -43,6 +43,7 @@ from assay.ingest.binding.comparing import (
     captioned,
     contradicts,
     differs_from,
+    fills,
     host,
     is_said,
     number_of,
@@ -325,6 +326,7 @@ class Binder:
                     name == "gpus_per_node"
                     and is_said(own.get("gpus"))
                     and is_said(own.get("nodes"))
+                    and not fills(cell, own)
                 ):
                     continue  # which a row that prints both says itself
                 row[name] = cell

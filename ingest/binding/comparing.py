@@ -242,6 +242,12 @@ def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
     }  # fmt: skip
 
 
+def fills(each: Cell, own: Said) -> bool:
+    """Whether the nodes that a row prints hold as many devices as it prints, so many each."""
+    many, nodes, count = (number_of(cell) for cell in (own["gpus"], own["nodes"], each))
+    return bool(many and nodes and count) and many == (nodes or 0) * (count or 0)
+
+
 def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
     """Take out what was said of nodes or of devices in another place than the other of them, where
     no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; or those hold as many

@@ -214,7 +214,8 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"((?:[A-Z][A-Za-z]+|m?T[05])(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
+    r"((?:[A-Z][A-Za-z]+|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
+    r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
     r"(?!(?:,|/| and| or| &){1,2} ?[0-9]+(?:\.[0-9]+)?[BbMm]\b)"
 )

@@ -206,6 +206,8 @@ class _Reader(HTMLParser):
             self.silent = max(0, self.silent - 1)
 
     def handle_data(self, data: str) -> None:
+        if self.open and self.silent and self._power(data):
+            return
         if not self.open or self.silent:
             return
         if self.caption:
@@ -222,6 +224,15 @@ class _Reader(HTMLParser):
             offset = len(lead) - lead.rfind("\n") - 1 if feeds else offset + len(lead)
             cell.line, cell.column = self.lines[line].number, self.lines[line].column + offset
         cell.text.append(data)
+
+    def _power(self, data: str) -> bool:
+        """Take in a raised digit that is a power of ten in front of a unit: `[10<sup>3</sup> …`."""
+        cell = self.cells[-1]
+        of_ten = cell is not None and cell.text and cell.text[-1].endswith(("[10", "(10"))
+        if cell is None or not of_ten or not re.fullmatch("[0-9]", data):
+            return False
+        cell.text.append(f"^{data}")
+        return True
 
     def handle_comment(self, data: str) -> None:
         line, offset = self.place()

@@ -88,7 +88,7 @@ LIBRARIES = (
     r"|cudnn|sdpa|flex(?:[- ]?attention)?|flash(?:[-_ ]?att(?:entio)?n)?(?:[-_ ]?v?[1-4])?"
     r"|fa-?[1-4]|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine"
     r"|aotriton|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex"
-    r"|quack|inductor"
+    r"|quack|inductor|(?:un|auto-?)?tuned|default"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
     r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy"
     r"|vllm|sglang|tensorrt(?:-llm)?|trt-?llm|megablocks|unsloth|torchao|bitsandbytes)"

@@ -196,7 +196,8 @@ def _amount(text: str) -> float:
 
 def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns with each rate that names no kernel given to the one whose time stands right in front
-    of it, the first of its direction and format: `splash fwd (ms) | fwd TFLOP/s | XLA fwd (ms)`.
+    of it, the first of its direction and format: `splash fwd (ms) | fwd TFLOP/s | XLA fwd (ms)`; or
+    each of them where all times are followed by one: `ours: ms | TFLOP/s | FA2: ms | TFLOP/s`.
 
     Products need none of it: their time tells their rate.
     """
@@ -209,7 +210,11 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
         if each.spec is None or each.spec.name != "flops_rate" or "kernel" in each.aside:
             continue
         alike = [place for place, beside, _ in timed if beside == each.aside]
-        if alike and alike[0] == at - 1 and "kernel" in columns[at - 1].aside:
+        rates = [place for place, other in enumerate(columns)
+                 if other.spec is each.spec and other.aside == each.aside]  # fmt: skip
+        all_in_turn = [place + 1 for place in alike] == rates
+        mine = at - 1 in (alike if all_in_turn else alike[:1])
+        if mine and "kernel" in columns[at - 1].aside:
             made[at] = replace(each, aside=columns[at - 1].aside)
     return made
 

@@ -378,7 +378,7 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
                     return {}
                 if named:
                     cell = Cell(named, each.number, each.column, value_origin="stated")
-                    said.setdefault(named, cell)
+                    kept(said, "gpu", cell)
         below = []
     return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
 

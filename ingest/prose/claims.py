@@ -531,6 +531,14 @@ def stands_alone(text: str, begin: int, end: int) -> bool:
     )
 
 
+TIMES_MANY = deferred(
+    r"\s*[x×*]\s*(?:the )?(?:(?:number|count) of|#|n(?:um)?_?(?:gpu|device|node)|GPUs?\b"
+    r"|devices\b|nodes\b|world|dp\b|N\b)",
+    re.IGNORECASE,
+)
+"""Behind a number that only a product with how many devices there are makes one of the job."""
+
+
 def claims(text: str) -> list[Part]:
     """Parts that a sentence states, each number once; and a field left open, where a form of it is
     a statement by itself.

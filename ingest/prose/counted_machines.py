@@ -180,7 +180,8 @@ _OF_SEVERAL = deferred(
 that a site has."""
 
 _ONE_GPU = deferred(
-    r"((?:^|[.;,(:/·] ?)\W*(?:(?:an?|just|only) )?(?:single|one|1)[ -](?:[GN]PU|card|accelerator)"
+    r"((?:^|[.;,(:/·] ?|\b(?:is|are|was|were) )\W*(?:(?:an?|just|only) )?"
+    r"(?:single|one|1)[ -](?:[GN]PU|card|accelerator)"
     r"(?=\W*$|[.;,)/·。，、；]))"
     r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
     r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?|also|even|can"
@@ -482,7 +483,7 @@ _KIND = (
     rf"|at|over|by)\b)(?:[A-Za-z][\w-]*|{SIGN}) ){{0,2}}"
 )
 
-_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip)s?\b"
+_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip|module)s?\b"
 
 _COUNTED = (
     rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)(?! ?[x×*] ?[0-9]|[.,][0-9])[ -]?(?:[x×*] ?)?"
@@ -509,7 +510,9 @@ _IN_EACH_HOST = deferred(
     rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:(?:in|on|at) (?:each|every)"
     r"|of (?:an?|each|every)) )"
     rf"(?:{_HOST}\b|rack)|"
-    rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{_KIND}{_HOST} (?:has|had|with|of"
+    rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{_KIND}{_HOST}"
+    r"(?: (?:of|in|on) (?:the|our) [\w`-]+(?: (?:partition|cluster|queue|system|machine))?)?"
+    r" (?:has|had|with|of"
     rf"|holds|held"
     rf"|contains?|contained|exposes?|carries|comes with|houses|provides|offers|packs) "
     rf"{_COUNTED.replace('<m>', '<k>')}"

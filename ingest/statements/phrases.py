@@ -15,7 +15,7 @@ from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, comp
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.claims import COUNT, Part, claims, of_each_run
+from assay.ingest.prose.claims import COUNT, TIMES_MANY, Part, claims, of_each_run
 from assay.ingest.prose.counted_machines import PER_NODE, machines, one_device
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -306,18 +306,38 @@ def _of_something_else(text: str) -> bool:
 
 def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     """The parts of a sentence, if they are enough, or its form is that of a statement."""
-    told = _told(text, least, logged=logged)
+    named = _of_a_model(text)
+    told = _told(text, 1 if named else least, logged=logged)
     alone = _alone(text, told)
     told += switched(text) if told or alone else ()
-    of_model = len(told) == 1 and _TRAINS.match(text) is not None and model_named(text) is not None
+    of_model = (bool(told) and named) or _TRAINS_IT.match(text) is not None
     told += _titled(text, told) if len(told) >= LEAST or of_model else ()
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
     return told if alone or len(told) >= least or below else ()
 
 
+_TRAINS_IT = deferred(
+    r"\W*(?:I am|we are|I['’]m|we['’]re) (?:pre-?training|training|fine-?tuning) an? [0-9A-Z]"
+    r"|\W*(?:we|I) (?:compared?|benchmark(?:ed)?|measured?|tested)\b[^.;]{0,60}"
+    r"\b(?:for|when|while|in) (?:pre-?training|training|fine-?tuning) (?=[A-Z])",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says which model its author trains: `I am training a 7B …`."""
+
+
+def _of_a_model(text: str) -> bool:
+    """Whether a sentence says which model was trained, or begins with its name."""
+    model = model_named(text)
+    return model is not None and bool(
+        _TRAINS.match(text) or text.lstrip("*_-•> ").startswith(model)
+    )
+
+
 _TRAINS = deferred(
     r"\W*(?:(?:here|below|in this (?:section|post|table)),? )?(?:we|I)"
     r" (?:pre-?train|train|fine-?tune)(?:ed|d)?\b"
+    r"|\W*(?:I am|we are|I['’]m|we['’]re) (?:pre-?training|training|fine-?tuning)\b"
+    r"|\W*(?:the |our )?model (?:here )?is\b"
     r"|\W*(?:pre-?training|training|fine-?tuning)(?: of)? (?:an? |the )?[A-Z]",
     re.IGNORECASE,
 )
@@ -335,6 +355,10 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         named += one_device(text)
     others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
     told = [*named, *parts(signed(text), stated, logged=logged, others=others)]
+    told = [
+        part for part in told
+        if "batch" not in part.name or not TIMES_MANY.match(text, part.at + len(part.word))
+    ]  # fmt: skip
     if not told:
         return []
     if (micro := _IN_SHORT.search(text)) and any(part.name == "micro_batch" for part in told):

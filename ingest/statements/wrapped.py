@@ -229,7 +229,7 @@ _OF_ABOVE = deferred(
     r"|hardware|systems?|machines?|GPUs?|cards?|devices?|nodes?|accelerators?|set-?up|test ?bed"
     r"|config(?:uration)?|settings?|environment|env|script"
     r"|(?:(?:the|our) )?(?:local |global |micro[ -])?batch(?:[ -]size)?"
-    r"|sequences?|precision|context|length)\b"
+    r"|sequences?|precision|context|length|(?:(?:the|our) )?model)\b"
     r"|(?:the|our|my) (?:box|machines?|cards?|GPUs?|nodes?|servers?|accelerators?|hardware|host"
     r"|workstation|devices?|runs?|numbers|results|rig|test ?bed)\b"
     r"|.{0,60}\b(?:in all cases|throughout|everywhere|in (?:all|both|every)\b|on both\b))",
@@ -293,7 +293,8 @@ def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
     told |= {} if under or "gpu" in told else _listed_alone(line._replace(text=own))
     if "gpu" in told and "gpus" not in told and not _RAN_ON.search(signed(own)):
         told = {name: cell for name, cell in told.items() if name not in OF_DEVICES}
-    return {name: cell for name, cell in told.items() if name in SETTINGS}
+    fields = {*SETTINGS, "model"} if under else SETTINGS
+    return {name: cell for name, cell in told.items() if name in fields}
 
 
 _AS_ITEM = deferred(rf"(?:NVIDIA |AMD )?{SIGN}(?:[ -](?:[0-9]+ ?Gi?B?|SXM[0-9]?|PCIe|NVL))*")

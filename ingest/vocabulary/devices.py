@@ -219,10 +219,17 @@ def only(text: str) -> Device | None:
     (None, None)
     """
     found = devices(text)
-    named = [device for device in found if not device.kind]
+    named = _chips([device for device in found if not device.kind])
     if not named or not _one(found):
         return None
     return max(named, key=lambda device: (bool(device.memory), len(device.text)))
+
+
+def _chips(named: list[Device]) -> list[Device]:
+    """Devices without servers that are called beside what they hold: `Atlas 900 A2, 8 × Ascend
+    910B3`."""
+    chips = [device for device in named if not device.key.startswith("atlas")]
+    return chips or named
 
 
 def several(text: str) -> bool:
@@ -236,7 +243,7 @@ def several(text: str) -> bool:
 
 def _one(found: tuple[Device, ...]) -> bool:
     """Whether these are one device, as far as their names say."""
-    named = [device for device in found if not device.kind]
+    named = _chips([device for device in found if not device.kind])
     kinds = {device.key for device in found if device.kind}
     return (
         len({(device.key, device.form) for device in named}) <= 1
