@@ -51,6 +51,7 @@ from assay.ingest.binding.comparing import (
     of_its_batch,
     of_its_model,
     of_notebook,
+    of_other_batches,
     of_others,
     of_own_tables,
     on_what,
@@ -317,6 +318,7 @@ class Binder:
                     (other and name in OF_DEVICES)
                     or says_more(name, row.get(name), cell)
                     or of_another_count(name, cell, mine, row)
+                    or (name == "global_batch_tokens" and of_other_batches(cell, own))
                 ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))

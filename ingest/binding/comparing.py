@@ -242,6 +242,21 @@ def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
     }  # fmt: skip
 
 
+ABOUT = 0.1
+"""Share by which the tokens of a step are rounded: `4M` are 4,194,304."""
+
+
+def of_other_batches(tokens: Cell, own: Said) -> bool:
+    """Whether the sequences of a step that a row prints, and their length, are other tokens."""
+    batch, length = own.get("global_batch"), own.get("seq_len")
+    if batch is None or length is None:
+        return False
+    many, long, said = (number_of(cell) for cell in (batch, length, tokens))
+    return bool(many and long and said) and abs((many or 0) * (long or 0) - (said or 0)) > (
+        ABOUT * (said or 0)
+    )
+
+
 def fills(each: Cell, own: Said) -> bool:
     """Whether the nodes that a row prints hold as many devices as it prints, so many each."""
     many, nodes, count = (number_of(cell) for cell in (own["gpus"], own["nodes"], each))

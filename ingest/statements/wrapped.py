@@ -380,10 +380,15 @@ _ONE_MODEL = deferred(
 """A sentence about one model, which is perhaps not that of every row."""
 
 
+_THE_MODEL = deferred(r"\W*(?:the |our )?model (?:here )?is\b", re.IGNORECASE)
+"""How a sentence below a table begins that says which model all its rows are of."""
+
+
 def _is_of_table(sentence: str, *, under: bool) -> bool:
     if any(words.search(sentence) for words in (_OF_OTHERS, _TELLS, MEASURED, OF_ONE)):
         return False
-    if OF_ONE_KIND.search(sentence) or _ONE_MODEL.search(sentence):
+    of_one = OF_ONE_KIND.search(sentence) or _ONE_MODEL.search(sentence)
+    if of_one and not (under and _THE_MODEL.match(sentence)):
         return False
     return not under or _OF_ABOVE.match(sentence) is not None
 
