@@ -483,7 +483,7 @@ _KIND = (
     rf"|at|over|by)\b)(?:[A-Za-z][\w-]*|{SIGN}) ){{0,2}}"
 )
 
-_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip|module)s?\b"
+_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip)s?\b"
 
 _COUNTED = (
     rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)(?! ?[x×*] ?[0-9]|[.,][0-9])[ -]?(?:[x×*] ?)?"

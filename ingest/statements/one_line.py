@@ -126,9 +126,17 @@ programs and documents repeat themselves. Of what is peeled off a line it counts
 something."""
 
 
+_OF_ANOTHER_AUTHOR = deferred(
+    r"\W*(?:same here|me too|can confirm|i see the same)\b", re.IGNORECASE
+)
+"""How a comment begins that tells of runs beside those of who opened its thread."""
+
+
 def _understood(
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
+    if _OF_ANOTHER_AUTHOR.match(line.text):
+        return None
     if "&" not in line.text or not (signs := list(_ENTITY.finditer(line.text))):
         return _plainly(line, section, says=says, heading=heading)
     plain = _ENTITY.sub(lambda found: unescape(found[0]), line.text)

@@ -293,6 +293,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
         del said["gpus"]  # of one of several runs
+    if "GCD" in line.text and _IN_DIES.match(line.text):  # a node has twice as many of those
+        said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
 
@@ -342,6 +344,12 @@ _TRAINS = deferred(
     re.IGNORECASE,
 )
 """How a sentence begins that says which model was trained: `We train GPT-2 with …`."""
+
+
+_IN_DIES = deferred(
+    r"(?!.*\b[0-9]+ GCDs?\b)(?:.*\bMI250X?\b.*\bmodules?\b|.*\bmodules?\b.*\bMI250X?\b)"
+)
+"""A text that counts a device by its modules, whose dies it speaks of and does not count."""
 
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:

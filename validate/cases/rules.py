@@ -113,11 +113,14 @@ def node_rule(wide: pl.DataFrame) -> Rule:
 def machine_rules(said: pl.Series, nodes: pl.Series) -> tuple[Rule, ...]:
     """Rules for the usual node and number format of a case's machine.
 
-    In the place of what is printed, known or not, nothing is assumed: `said` marks the cases with
+    In the place of what is printed, known or not, nothing is assumed, and no node that several
+    would hold other devices of than the case has: `said` marks the cases with
     a number format, `nodes` those with a node's number of GPUs that is not understood.
     """
     usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
+    several = pl.col("nodes") > 1  # of one node a job may have some devices
+    apart = (several & (pl.col("gpus") != pl.col("nodes") * known)).fill_null(value=False)
     half = {
         name: "bf16" if "bf16" in one.peaks else "fp16"
         for name, one in machines().items()
@@ -127,7 +130,7 @@ def machine_rules(said: pl.Series, nodes: pl.Series) -> tuple[Rule, ...]:
     return (
         Rule(
             "gpus_per_node",
-            pl.when(~pl.lit(nodes)).then(known),
+            pl.when(~pl.lit(nodes) & ~apart).then(known),
             "the machine's usual node",
             "assumed",
         ),
