@@ -13,7 +13,8 @@ A row's value is looked for in this order:
    in its own section, say alike (`assumed`): notes under a table; for the model alone;
 5. for a step of a run, what all statements above say alike that stand in no other run's section;
    what is said under a heading about machines; what every statement of the document says alike, for
-   the model alone; the one model that a document spells out, for rows that name none (`assumed`);
+   the model alone; the one device that the document names, for rows of tables; the one model that
+   it spells out, for rows that name none (`assumed`);
 6. the side file, and what the caller states (`assumed`).
 
 What is found nowhere is unknown. A statement replaces earlier values of its own keys only. Rows are
@@ -25,7 +26,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -74,9 +75,11 @@ from assay.ingest.columns.titles import (
     of_its_devices,
 )
 from assay.ingest.numbers.printed import Printed, printed
+from assay.ingest.prose.only_device import LAW
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.row_words import SAME_FACT, SETTINGS, settle
@@ -84,6 +87,7 @@ from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import split
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
 """Fields of a model line that describe the model itself and may hold beyond its section. Layers
@@ -150,6 +154,7 @@ class Binder:
             [each for each in self.statements if each.environment and not of_notebook(each)], None
         )
         self._host = host([each for each in self.statements if of_notebook(each)])
+        self._device = {"gpu": context.device} if context.device else {}
         spelled = list(architectures(self.statements))
         self._architecture = spelled[0] if len(spelled) == 1 else {}
         self._above: dict[Section, dict[str, Cell | None]] = {}
@@ -354,24 +359,32 @@ class Binder:
         below = self._said_below[bisect_right(self._backward, line)]
         take(below, "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
-        if not tabled:
-            take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
-        take(self._host if tabled else {}, "assumed", ASSUMED_LAWS["machines"])
-        machines = (
-            self._set_up_of(section, row) | only_of(self._machines, OF_MACHINES)
-            if tabled
-            else self._machines
-        )
-        take(machines, "assumed", ASSUMED_LAWS["machines"])
-        if tabled or not self._met_others(section):
-            dropped = ("seq_len",) if tabled and self._own_lengths else ()
-            take(without(self._uniform, dropped), "assumed", ASSUMED_LAWS["uniform"])
+        for values, law in self._of_document(section, row, tabled=tabled):
+            take(values, "assumed", law)
         if not any(is_said(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         apart_from_nodes(found, own)
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
+
+    def _of_document(
+        self, section: Section, row: Said, *, tabled: bool
+    ) -> Iterator[tuple[Said, str]]:
+        """What the whole document says of a row, and by which law; asked for one by one, as what is
+        taken of one is told to the next."""
+        if tabled:
+            yield self._host, ASSUMED_LAWS["machines"]
+        else:
+            yield self._alike_above(section), ASSUMED_LAWS["above"]
+        set_up = self._set_up_of(section, row) if tabled else {}
+        machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
+        yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
+        if tabled or not self._met_others(section):
+            dropped = ("seq_len",) if tabled and self._own_lengths else ()
+            yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
+        if tabled:
+            yield self._device, LAW
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than
@@ -545,6 +558,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "batch_size" and _of_another_batch(record, cell):
                 continue
+            if name == "gpu" and cell.law == LAW and _on_a_system(record):
+                continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
             if not says_more(name, record.cells.get(name), cell):
@@ -585,6 +600,22 @@ def _of_another_batch(record: Record, said: Cell) -> bool:
     cells = (record.cells.get(name) for name in ("micro_batch", "global_batch"))
     micro, whole = (number_of(cell) if cell and cell.state == "value" else None for cell in cells)
     return bool(size and ((micro and size % micro) or (whole and size > whole)))
+
+
+def _on_a_system(record: Record) -> bool:
+    """Whether a row names the machine that it ran on, whatever that has."""
+    return any(
+        _OF_SYSTEMS & {*split(label)} or _PROCESSOR.search(text) for label, text in record.other
+    )
+
+
+_OF_SYSTEMS = {
+    "system", "systems", "cluster", "host", "machine", "server", "platform", "instance", "hardware",
+    "device", "accelerator", "backend", "site", "partition", "node", "gpu", "机器", "集群", "硬件",
+}  # fmt: skip
+"""Words of labels over names of machines."""
+
+_PROCESSOR = deferred(r"(?<![A-Za-z])(?:CPU|Xeon|EPYC|[TNHIL]PU)(?![A-Za-z])")
 
 
 def _shares_nothing(record: Record) -> bool:

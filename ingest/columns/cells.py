@@ -412,6 +412,10 @@ _FORMAT_FIRST = re.compile(r"(bf16|fp16|fp32|fp8)\s*,\s*\w+\s*=.*", re.IGNORECAS
 """A number format, and how it is set up: `fp16, level="O2"`."""
 
 
+_HOW_MUCH = re.compile(r"[^\W\d]+(?:[ _-][^\W\d]+)*\.?|[✓✔✗✘✅❌]")
+"""How much is computed again, and no number of it or of anything."""
+
+
 def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
     text = plain(text)
@@ -428,7 +432,7 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         for name, value in layout(rest.strip(" )")).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        if spec.name == "activation_checkpointing":
+        if spec.name == "activation_checkpointing" and _HOW_MUCH.fullmatch(text):
             record.cells.setdefault("recompute", cell)
         else:
             record.other.append((spec.name, text))

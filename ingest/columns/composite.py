@@ -71,6 +71,13 @@ _ASYNC = deferred(r"\basync(?:hronous)?[ -]?TP\b", re.IGNORECASE)
 
 _RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp|sd)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
 
+_SHARDING = deferred(r"sharding[0-9]*", re.IGNORECASE)
+
+_CORES_OF_A_NODE = deferred(
+    r"([0-9]{1,3})[x×]?(?:NCs?|GPUs?|NPUs?|cores?|chips)/node(?![A-Za-z])", re.IGNORECASE
+)
+"""Devices of each node: `32xNC/node`."""
+
 _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
 """A degree of sharding of states, of what stage another part says: `sd8_stage2`."""
 
@@ -299,6 +306,8 @@ def layout(text: str) -> dict[str, str]:
     ({'tp': '8', 'pp': '4', 'dp': '16'}, {'dp': '512'})
     >>> layout("tp2sd4_stage2"), layout("sd8_stage1")
     ({'tp': '2', 'zero_stage': '2'}, {'zero_stage': '1'})
+    >>> layout("sharding8 stage2"), layout("32xNC/node; TP=8, PP=1")["gpus_per_node"]
+    ({'zero_stage': '2'}, '32')
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
     >>> layout("auto (TP=2, PP=8)"), layout("t2p8d4"), layout("2-way TP, 4-way PP, SL4k")["seq_len"]
@@ -318,6 +327,9 @@ def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
     text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
+    if "/node" in text and (node := _CORES_OF_A_NODE.search(text)):
+        said["gpus_per_node"] = node[1]
+        text = text.replace(node[0], " ")
     parts = [part for part in _APART.split(text) if part and part not in ("x", "×")]
     for part in parts:
         found = _part(part)
@@ -326,7 +338,7 @@ def _layout(text: str) -> Mapping[str, str]:
         said |= found
     alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
     alone = alone or bool(_SHARDED.fullmatch(text.strip()))
-    alone = alone or any(map(_SHARDS.fullmatch, parts))
+    alone = alone or any(map(_SHARDS.fullmatch, parts)) or any(map(_SHARDING.fullmatch, parts))
     alone = alone or any(map(_COMPILED.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
 
@@ -363,7 +375,7 @@ def _part(text: str) -> dict[str, str] | None:
         return {"activation_checkpointing": "True"}
     if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):
         return {"zero_stage": stage[1]}
-    if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]*", text, re.IGNORECASE):
+    if _PRODUCT.fullmatch(text) or _SHARDING.fullmatch(text):
         return {}
     if _LETTERS.fullmatch(text):
         degrees = re.findall("([a-z])([0-9]+)", text.casefold())

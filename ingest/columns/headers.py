@@ -168,7 +168,22 @@ def _plain(text: str) -> str:
     if "__" not in text and text.isascii() and _UNMARKED.fullmatch(text):
         return text.strip()
     text = text.translate(_WIDE)
-    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
+    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(in_letters(text)))).strip()
+
+
+def in_letters(text: str) -> str:
+    """A text with its formulas by their letters alone.
+
+    >>> in_letters(r"$n_{layers}$, Top-$k$, $d_{\\text{model}}$; $36 or $40")
+    'n_layers, Top-k, d_model; $36 or $40'
+    """
+    return _FORMULA.sub(lambda found: _MARKS.sub("", found[1]), text) if "$" in text else text
+
+
+_FORMULA = re.compile(r"\$(?=[A-Za-z\\])([^$]{1,60})\$")
+
+_MARKS = re.compile(r"\\(?:text|mathrm|mathbf|mathit|operatorname|rm)?(?![A-Za-z])|[{}]")
+"""A formula in a text, and the signs of its language around its letters: `$n_{\\text{layers}}$`."""
 
 
 def unlinked(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
-_NARROW = r"(?:bf16|fp16|fp8|bfloat-?16|float-?16)"
+_NARROW = r"(?:bf16|fp16|fp8|bfloat-?16|float-?(?:16|8)|mx-?fp8|nv-?fp4)"
 
 _WIDE = r"(?:tf32|fp32|float-?32)"
 
@@ -32,8 +32,11 @@ _CALLED = deferred(
     re.IGNORECASE,
 )
 
+_OTHER_PARTS = r"gradients?|weights|states?|optimi[sz]er|master|accumul|reduc"
+
 _OF_NOTHING_ELSE = (
-    r"(?!\s*(?:/|and|or|vs|\+|to|gradients?|weights|states?|communication|reductions?"
+    rf"(?!\s*and\s+[`(]?(?:{NUMBER_FORMAT}|(?i:int|nf|{_OTHER_PARTS})))"
+    r"(?!\s*(?:/|or|vs|\+|to|gradients?|weights|states?|communication|reductions?"
     r"|optimi[sz]er|accumulation|inputs?|caches?|moments?|copies)\b|/|\+)"
 )
 

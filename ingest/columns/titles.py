@@ -105,7 +105,8 @@ _OF_EACH = r"(?: (?:images|samples|sequences))? ?(?:/|per |on each )(?:GPU|devic
 
 _SETTINGS = {
     "seq_len": re.compile(
-        r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context(?:[ _-]len(?:gth)?|(?= of\b)))"
+        r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx"
+        r"|context(?:[ _-]len(?:gth)?|(?= of\b|[ =](?:[0-9]{3,}|[0-9]{1,3}[kK])(?:[,;)]|\s*$))))"
         rf"|序列长度){_OF}{_ONE.replace('[0-9,]*)', '[0-9,]*[kK]?)', 1)}",
         re.IGNORECASE,
     ),
@@ -221,6 +222,15 @@ _NAMED_MODEL = deferred(
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
+_SIZED_FAMILY = deferred(
+    r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?[BM](?: |-)"
+    r"(?:GPT(?:-?[23])?|[Ll]lama(?:[- ]?[23](?:\.[0-9])?)?"
+    r"|LLaMA(?:-?[23])?|BERT|T5|ViT|DiT|OPT|BLOOM|Bloom|[Mm]istral|[Ff]alcon|[Gg]emma(?:[- ]?[23])?"
+    r"|[Qq]wen(?:[- ]?[0-9](?:\.[0-9])?)?|OLMo|Mamba(?:-2)?))(?![\w-])"
+    r"(?! (?:and|or|vs\.?|to) )"
+)
+"""`33B GPT`, `13B llama`: a size, and the family of models behind it."""
+
 _PUBLIC = deferred(
     r"(?<![A-Za-z0-9./_-])((?i:ResNe[Xx]?t-?[0-9]{2,3}(?:[ -]?v1\.5|d)?"
     r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT)(?:v2)?[-_ ]"
@@ -231,7 +241,8 @@ _PUBLIC = deferred(
     r"|Inception[- ]?v[34]|Whisper[-_ ](?:tiny|base|small|medium|large)(?:-v[1-3])?|wav2vec ?2\.0"
     r"|Mask R-CNN|YOLOv[0-9]+[nsmlx]?|Stable Diffusion (?:v?[1-3]\.[0-9]|XL)|SDXL(?: 1\.0)?"
     r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold))"
-    r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9])"
+    r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9]"
+    r"|,? ?(?:/|and|or|,|&) ?(?:tiny|small|medium|base|large|huge|XL)\b)"
 )
 """A public model by its name without a number of parameters: `ResNet-50`, `BERT-large`."""
 
@@ -554,6 +565,8 @@ def model_named(text: str) -> str | None:
     (None, None)
     >>> model_named("Llama 3.1 8B, 70B and 405B"), model_named("Llama 3.1 8B and bf16")
     (None, 'Llama 3.1 8B')
+    >>> model_named("I'm training a 13B llama on A100"), model_named("a 33B GPT (60 layers)")
+    ('13B llama', '33B GPT')
     >>> model_named("GPT-3 2.7B needs checkpointing. Numbers for 1.3B below")
     >>> model_named("GPT-2 XL (1.5B, 48 layers) on V100"), model_named("ViT-L/16 and ResNet-50")
     ('GPT-2 XL', None)
@@ -563,6 +576,7 @@ def model_named(text: str) -> str | None:
         return None
     plain = signed(text)
     found = _only_one(_NAMED_MODEL, plain) if sized else None
+    found = found or (_only_one(_SIZED_FAMILY, plain) if sized else None)
     if found is None and _MAY_BE_PUBLIC.search(text.casefold()):
         found = _only_one(_PUBLIC, plain)
         plain = _ITS_SIZE.sub("", plain) if found else plain

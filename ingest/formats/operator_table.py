@@ -42,7 +42,10 @@ class OperatorTable(pa.DataFrameModel):
         ["seq", "seq_len", "seqlen", "sequence_length", "t"], kind="exact", ge=1, nullable=True
     )
     tokens: int = logged(
-        ["tokens", "num_tokens", "num_token", "bt", "b * t"], kind="exact", ge=1, nullable=True
+        ["tokens", "num_tokens", "num_token", "bt", "b * t", "m", "rows"],
+        kind="exact",
+        ge=1,
+        nullable=True,
     )
     hidden: int = logged(
         ["hidden", "hidden_size", "h", "hidden_dim", "d_model", "n_embd"],

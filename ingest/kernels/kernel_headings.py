@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import pairwise
 
 from assay.ingest.columns.composite import machine
 from assay.ingest.columns.headers import plain
@@ -34,6 +35,7 @@ from assay.ingest.kernels.settings_around import (
     is_heading,
     kept,
     machine_around,
+    names_products,
     narrow,
     nearest_first,
     own_title,
@@ -88,7 +90,7 @@ LIBRARIES = (
     r"|cudnn|sdpa|flex(?:[- ]?attention)?|flash(?:[-_ ]?att(?:entio)?n)?(?:[-_ ]?v?[1-4])?"
     r"|fa-?[1-4]|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine"
     r"|aotriton|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex"
-    r"|quack|inductor|(?:un|auto-?)?tuned|default"
+    r"|quack|inductor|before|after|old|new|(?:un|auto-?)?tuned|default"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
     r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy"
     r"|vllm|sglang|tensorrt(?:-llm)?|trt-?llm|megablocks|unsloth|torchao|bitsandbytes)"
@@ -96,8 +98,22 @@ LIBRARIES = (
 )
 """Names under which times of the same call stand side by side."""
 
+_KERNELS_OF_ATTENTION = (
+    r"flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
+)
+
 _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
 """The one library whose calls a table is of: `FA3 only`."""
+
+_BEGINS_WITH = deferred(
+    rf"(?!.*\|)[\s#*]*(?:(?:[A-Z][\w']+,|with|using|now) )?"
+    rf"({_KERNELS_OF_ATTENTION})"
+    r"(?![\w-]| (?:is|was|has|are|can|does|gives|wins|only|vs)\b)",
+    re.I,
+)
+"""How a line begins that says whose calls of attention a table is of: `FlashAttention-3, …`."""
+
+_LIBRARY = deferred(rf"(?<![\w-]){_KERNELS_OF_ATTENTION}(?![\w-])", re.I)
 
 OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
@@ -107,8 +123,9 @@ OPERATION = re.compile(
 )
 
 _OF_NCCL = deferred(
-    r"(?:\b[nr]ccl[-_ ]tests\b.*[ ,(]|_perf\b[^|;&`]* (?:-d|--datatype)[ =])"
-    r"(float|half|bfloat16|double)\b",
+    r"(?:\b[nr]ccl[-_ ]tests\b.*[ ,(]|_perf\b[^|;&`]* (?:-d|--datatype)[ =]|_perf`?, )"
+    r"(float|half|bfloat16|double)\b"
+    r"|(?:^|[,;:] )`?(float|half|bfloat16|double)`?, `?(?:sum|avg|max|min|prod)\b",
     re.IGNORECASE,
 )
 """The type that nccl-tests were run with, as they call it."""
@@ -125,6 +142,12 @@ _MESSAGES = deferred(
     r"(?:messages?|payloads?|buffers?)\b(?! and| or|s? up)"
 )
 """The one size of a message, which no table of several sizes is of."""
+
+_OF_SIZE = deferred(
+    r"(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast) of ([0-9]+ ?[KMG]iB)\b"
+    r"(?!,? (?:to|and|or|up)\b)"
+)
+"""The size of an operation, named with it: `all_reduce of 1 GiB`."""
 
 _IN_BYTES = deferred(
     r"(?i:send|recv|receive|transfer|messages?|payload|tensors?|buffers?)\b[^|]{0,60}"
@@ -259,6 +282,8 @@ def _noted_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dic
     at = next((n for n in near if lines[n].text.strip()), None)
     if at is None or len(lines[at].text) > LONGEST or lines[at].text.rstrip().endswith((":", "：")):
         return {}
+    if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].text):
+        return {}  # a heading of reStructuredText
     note, after = lines[at], [line.text.lstrip() for line in lines[at + 1 : at + 1 + _NOTE]]
     if note.text.lstrip().startswith(_OF_OTHERS) or any(t.startswith(_TABLE) for t in after):
         return {}
@@ -269,6 +294,8 @@ def _noted_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dic
             kept(said.setdefault(name, {}), name, cell)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
 
+
+_UNDERLINE = re.compile(r"\s*([=\-~^\"'#*+.`])\1{2,}\s*")
 
 _TABLE = ("|", "<t", "+-", "```", "~~~")
 
@@ -340,7 +367,7 @@ _OF_TYPE = re.compile(rf"(?:\w+ )?size ?\(({NUMBER_FORMAT}|int(?:8|32))\)", re.I
 
 def _of_nccl(lines: Sequence[Line]) -> dict[str, Cell]:
     """The type that text around a section says its nccl-tests were run with, said in one way."""
-    told = [(named[1], line) for line in around(lines)
+    told = [(named[1] or named[2], line) for line in around(lines)
             if "tests" in line.text and (named := _OF_NCCL.search(line.text))]  # fmt: skip
     if len({word.casefold() for word, _ in told}) != 1:
         return {}
@@ -375,7 +402,9 @@ def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
         return True
     if any(map(_DECODING.search, titles)) and not {*map(normalise, grid.header())} & _OF_QUERIES:
         return True  # one query beside a context of keys, or tokens of several sequences
-    return any(map(_OPERATOR.search, titles)) and not any(map(_ATTENTION.search, titles))
+    named = [text for text in titles if _OPERATOR.search(text) or names_products(text)]
+    near = lines[max(0, grid.begin - 2) : grid.begin] if named else ()
+    return bool(named) and not any(map(_ATTENTION.search, (*titles, *(line.text for line in near))))
 
 
 _TESTED_PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "matmul", "linear", "w8a8_block_fp8_matmul"}
@@ -562,8 +591,26 @@ def _spelled_out(found: str) -> str:
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
-    operator = TESTED.match(text) or (HEADING.fullmatch(text) and _OPERATOR.search(text))
-    return (*_fields(text), *([("operator", operator[1])] if operator else []))
+    if tested := TESTED.match(text):
+        return (*_fields(text), ("operator", tested[1]))
+    opens = text.rstrip().endswith((":", "：")) and not CURVES.fullmatch(text)
+    operators = list(_OPERATOR.finditer(text)) if opens or HEADING.fullmatch(text) else []
+    gaps = [text[a.end() : b.start()] for a, b in pairwise(operators)]
+    one = operators and not any(map(_BETWEEN.search, gaps)) and not _IN_ALL.search(text)
+    return (*_fields(text), *([("operator", operators[0][1])] if one else []))
+
+
+_BETWEEN = deferred(r"[/,&+、]|\b(?:and|or|vs)\b")
+"""Between the names of several operators."""
+
+
+def names_operator(text: str) -> bool:
+    """Whether a text is the name of an operator, and no more."""
+    return _OPERATOR.fullmatch(text) is not None
+
+
+_IN_ALL = deferred(r"^#.*\b(?:issue|bug|feature|performance)\]", re.IGNORECASE)
+"""The title of a thread, which is of several things."""
 
 
 def _of_caption(text: str) -> tuple[tuple[str, str], ...]:
@@ -583,7 +630,9 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     if curves:
         return
     yield from sizes_named(text)
-    if " only" in text and (alone := _ALONE.search(text)):
+    if (begins := _BEGINS_WITH.match(text)) and len({*_LIBRARY.findall(text)}) == 1:
+        yield "kernel", begins[1]
+    elif " only" in text and (alone := _ALONE.search(text)):
         yield "kernel", alone[1]
     if device := device_named(text):
         yield "gpu", device
@@ -591,13 +640,15 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         yield "dtype", dtype
     for found in OPERATION.finditer(text):
         yield "op", canonical(found)
-    if ("tests" in text or "_perf" in text) and (named := _OF_NCCL.search(text)):
-        yield "dtype", named[1]
+    of_tests = "tests" in text or "_perf" in text or "place" in text or "sum" in text
+    if of_tests and (named := _OF_NCCL.search(text)):
+        yield "dtype", named[1] or named[2]
     sizes = {_whole(size) for size in _MESSAGES.findall(text)}
     if "_perf" in text and (swept := _ONE_SIZE.search(text)):
         sizes.add(_whole(swept[1]))
     if not sizes:
         sizes = {_whole(size) for size in _IN_BYTES.findall(text)}
+        sizes |= {_whole(size) for size in _OF_SIZE.findall(text)}
     if len(sizes) == 1:
         yield "bytes", str(sizes.pop())
     yield from processes(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 
@@ -43,6 +43,7 @@ from assay.ingest.kernels.kernel_columns import (
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
     benchmark_above,
+    names_operator,
     of_curves,
     of_other_calls,
     of_sums,
@@ -63,6 +64,7 @@ from assay.ingest.kernels.operator_grids import (
     of_training,
     with_column,
     with_operators,
+    with_width,
 )
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
@@ -108,10 +110,13 @@ def kernel_rows(
     """
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    lines = _with_headings(_of_one_host(lines), any_kernel=bool(others))
+    plainly = _of_one_host(lines)
+    lines = _with_headings(plainly)
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
-    tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
+    tables = map(
+        tuples_apart, apart(_grids(lines if others else plainly, (table, *others), shaped))
+    )
     for each in tables:
         found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
@@ -121,7 +126,8 @@ def kernel_rows(
             _left_over(lines, found, *kind, table, folded)
             continue
         grid = shaped(found)
-        grid = named_by_heading(lines, grid, table.schema) if others else grid
+        if others:
+            grid = with_width(lines, named_by_heading(lines, grid, table.schema))
         products = unordered(grid) if others else {}
         named = "gemm" if products else _benchmark(lines, grid, others)
         grid = with_column(grid, "operator", named) if named else grid
@@ -139,20 +145,34 @@ def kernel_rows(
         above = said_by_columns(grid, columns, above)
         records = [each for row in ours for each in _records(row, columns, above)]
         _batched(lines, grid, records)
-        records = _agreeing(records)
-        records = [each for each in records if not _moved(each)]
-        if "direction" in fields(table.schema):
-            _directed(grid, columns, records)
-        if "op" in fields(table.schema):
-            sizes_apart(records, sizes_of_one_rank(lines, grid))
-            ranks_proved(records)
-            unproven_apart(records)
-            _twice_apart(grid, columns, records)
+        records = [each for each in _agreeing(records) if not _moved(each)]
+        _settle(lines, grid, columns, records, fields(table.schema).keys())
         if products and not _of_products(lines, grid, records, products):
             continue
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _settle(
+    lines: Sequence[Line],
+    grid: Grid,
+    columns: Sequence[Column],
+    records: Sequence[Record],
+    names: Set[str],
+) -> None:
+    """What the rows of a table say together: directions, masks and operators in names, ranks."""
+    if "direction" in names:
+        _directed(grid, columns, records)
+    if "causal" in names:
+        _masked(records)
+    if "operator" in names:
+        _called(records)
+    if "op" in names:
+        sizes_apart(records, sizes_of_one_rank(lines, grid))
+        ranks_proved(records)
+        unproven_apart(records)
+        _twice_apart(grid, columns, records)
 
 
 def _columns(
@@ -244,15 +264,16 @@ def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> No
                 return
 
 
-def _with_headings(lines: Sequence[Line], *, any_kernel: bool) -> Sequence[Line]:
-    """The lines of a page of HTML, or where `any_kernel` may be measured, which its heading names,
-    of reStructuredText, with its headings as Markdown has them; rules that a program prints below
-    its titles make none."""
+def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines of a page of HTML or of reStructuredText with its headings as Markdown has them;
+    rules that a program prints below its titles make none."""
     marked_up = any("<" in line.text and "<table" in line.text.casefold() for line in lines)
-    restructured = any_kernel and any(
-        _DIRECTIVE.match(line.text) for line in lines if line.text[:1] in (".", ":")
-    )
-    return headed(lines) if marked_up or restructured else lines
+    restructured = any(_DIRECTIVE.match(line.text) for line in lines if line.text[:1] in (".", ":"))
+    if marked_up or not restructured:
+        return headed(lines) if marked_up else lines
+    indented = (line.column > 1 or line.text[:1].isspace() for line in lines)  # blocks of code
+    return [own if code else each
+            for own, each, code in zip(lines, headed(lines), indented, strict=True)]  # fmt: skip
 
 
 _DIRECTIVE = re.compile(r"\.\. [a-z-]+::|:[A-Za-z][A-Za-z -]*: +\S")
@@ -305,9 +326,26 @@ def _kept(grid: Grid, columns: Sequence[Column]) -> list[Column]:
     """Columns with the labels of those that fill no field: their cells are kept as printed."""
     labels = map(plain, grid.header())
     return [
-        replace(column, label=label) if column.spec is None and not column.sizes else column
+        replace(column, label=label)
+        if column.spec is None and not column.sizes
+        else _of_a_kernel(column)
         for column, label in zip(columns, labels, strict=True)
     ]
+
+
+def _of_a_kernel(column: Column) -> Column:
+    """A column without the word for what it measures in the name of the kernel it is of."""
+    named = column.aside.get("kernel", "")
+    bare = _QUANTITY.sub("", named).strip() if " " in named else named
+    return replace(column, aside={**column.aside, "kernel": bare}) if bare != named else column
+
+
+_WHAT = r"(?:bandwidth|bw|time|latency|throughput)"
+
+_QUANTITY = re.compile(
+    rf"^{_WHAT}(?: of)? | {_WHAT}$",
+    re.IGNORECASE,
+)
 
 
 def _of_products(
@@ -555,6 +593,53 @@ def _directed(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) 
         if len(told) == 1 and "direction" not in record.cells:
             word, cell = next(iter(told.items()))
             record.cells["direction"] = Cell(word, cell.line, cell.column)
+
+
+_MASKED = re.compile(
+    r"[ ,(_-]*\b(?P<no>non[- ]?|no |not )?causal(?: ?= ?(?P<said>True|False))?\b[ )]*", re.I
+)
+
+
+def _masked(records: Sequence[Record]) -> None:
+    """Take the mask out of the names of kernels: beside `FA3 causal`, `FA3` has none."""
+    told = {}
+    for n, record in enumerate(records):
+        cell = record.cells.get("kernel")
+        found = _MASKED.search(cell.text) if cell else None
+        if cell and found and (rest := _MASKED.sub(" ", cell.text).strip()):
+            told[n] = not found["no"] and (found["said"] or "True").casefold() == "true"
+            record.cells["kernel"] = cell._replace(text=rest)
+            record.cells["causal"] = cell._replace(text=str(told[n]))
+    for n, record in enumerate(records) if any(told.values()) else ():
+        cell, held = record.cells.get("kernel"), record.cells.get("causal")
+        if n not in told and cell and (not held or _is_above(held, record)):
+            record.cells["causal"] = Cell(
+                "False", cell.line, cell.column, value_origin="assumed", law=_BESIDE
+            )
+
+
+_BESIDE = "the column beside it says that its calls are causal"
+
+
+def _is_above(cell: Cell, record: Record) -> bool:
+    """Whether a cell is of a text above its row."""
+    return cell.line != record.line
+
+
+_WHO = re.compile(r"(?P<what>\S.*?) ?\((?P<who>[^()]+)\)")
+
+
+def _called(records: Sequence[Record]) -> None:
+    """Take operators out of the names of kernels, where all say both: `RMSNorm (ours)`."""
+    cells = [record.cells.get("kernel") for record in records]
+    found = [_WHO.fullmatch(cell.text) if cell else None for cell in cells]
+    parts = [each for each in found if each and names_operator(each["what"])]
+    if len(parts) < len(records) or any("operator" in record.cells for record in records):
+        return
+    for record, cell, each in zip(records, cells, found, strict=True):
+        if cell and each:
+            record.cells["operator"] = cell._replace(text=each["what"])
+            record.cells["kernel"] = cell._replace(text=each["who"])
 
 
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:

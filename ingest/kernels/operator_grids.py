@@ -275,13 +275,18 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
     for at, spec in enumerate(specs[: len(("rank", "name"))]):
         texts = [plain(row.cells[at].text) for row in rows]
         label = normalise(plain(grid.header()[at]))
+        if not label and not at and _opened(lines, grid):
+            label = "impl"
         shape = _BEGINS if label in _WHO else NAMED  # `v2` is a version
         if spec is not None or not texts or not all(map(shape.match, texts)):
             continue
         called = sum(_CALLED.search(text) is not None for text in texts)
         if len(texts) > 1 and called * 3 >= len(texts) * 2 and label not in _WHO:
             name = "operator"
-        elif any(map(_OF_KERNELS.search, around)) and label in (*_WHO, *_WHAT):
+        elif (any(map(_OF_KERNELS.search, around)) or _opened(lines, grid)) and label in (
+            *_WHO,
+            *_WHAT,
+        ):
             name = "kernel" if label in _WHO else "operator"
         else:
             return grid
@@ -290,6 +295,33 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
                  for n, each in enumerate(head.cells)]  # fmt: skip
         return replace(grid, heads=(replace(head, cells=tuple(cells)),))
     return grid
+
+
+def _opened(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the line right above a table, which opens it, speaks of an operator."""
+    near = [line.text.rstrip() for line in lines[max(0, grid.begin - 2) : grid.begin]]
+    text = next((text for text in reversed(near) if text), "")
+    return text.endswith((":", "：")) and _OF_KERNELS.search(text) is not None
+
+
+_NORM = re.compile(r"(?<![A-Za-z])(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?(?![A-Za-z])", re.I)
+
+
+def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of a table below a heading of norms with the label of a width over its column `N`,
+    where it is the only letter: a norm is over rows of N numbers."""
+    labels = [plain(label) for label in grid.header()]
+    letters = [label for label in labels if len(label) == 1 and label.isalpha()]
+    heading = heading_above(lines, grid)
+    named = heading is not None and _NORM.search(heading.text)
+    if letters not in (["N"], ["n"], ["M", "N"], ["m", "n"]) or not named or len(grid.heads) != 1:
+        return grid
+    if grid.syntax == "text":  # numbers of a figure, whose axis has a name
+        return grid
+    head = grid.heads[0]
+    cells = tuple(cell._replace(text="hidden") if plain(cell.text) in "Nn" else cell
+                  for cell in head.cells)  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=cells),))
 
 
 def of_anything(lines: Sequence[Line], grid: Grid) -> bool:

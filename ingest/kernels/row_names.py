@@ -325,7 +325,7 @@ def _fences(row: GridRow) -> bool:
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = names_apart(_of_axis(_without_sums(grid)))
+    grid = names_apart(_shaped(_of_axis(_without_sums(grid))))
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else _packed(first)
@@ -348,6 +348,39 @@ def tuples_apart(grid: Grid) -> Grid:
 
     split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+_SHAPE = re.compile(
+    r"(?:(?:input |tensor |problem )?(?:shape|size|dim(?:ension)?)s? ?)?"
+    r"[(\[]([A-Za-z_]+(?: ?[x×*,] ?[A-Za-z_]+){1,3})[)\]]",
+    re.IGNORECASE,
+)
+
+_TIMES_OR_COMMA = re.compile(r" ?[x×*,] ?")
+
+
+def _shaped(grid: Grid) -> Grid:
+    """The grid with sizes that a column prints together, and whose label names them, in columns of
+    their own: `16384 x 4096` below `shape (tokens x hidden)`."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if grid.labels or len(grid.heads) != 1 or not rows:
+        return grid
+    for at, label in enumerate(map(plain, grid.header())):
+        named = _SHAPE.fullmatch(label)
+        names = _TIMES_OR_COMMA.split(named[1]) if named else []
+        if not any(len(name) > 1 for name in names):
+            continue  # letters, which others take apart
+        told = [_TIMES_OR_COMMA.split(plain(row.cells[at].text).strip("()[]")) for row in rows]
+        if not all(len(each) == len(names) and all(map(str.isdecimal, each)) for each in told):
+            continue
+
+        def row_of(row: GridRow, parts: Sequence[str], at: int = at) -> GridRow:
+            cells = (row.cells[at]._replace(text=part) for part in parts)
+            return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
+
+        split = tuple(map(row_of, rows, told))
+        return replace(grid, heads=(row_of(grid.heads[0], names),), rows=split)
+    return grid
 
 
 _SIZES_NAMED = re.compile(r"[A-Za-z_]+ ?= ?[0-9]+(?:(?:[,;] ?| )[A-Za-z_]+ ?= ?[0-9]+)+")

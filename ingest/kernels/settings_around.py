@@ -39,6 +39,9 @@ NEAR = 20
 
 _BOTH = r"forward (?:and|\+) backward|fwd ?\+ ?bwd"
 
+_NO_NOUN = r"\b(?! ?(?:tokens|rows|heads|layers|experts|sequences|samples)\b)"
+"""Behind a further number: it is no count of something else, and so one of several sizes."""
+
 SIZES = {
     "heads": deferred(
         r"(?<![\w.])([0-9]+) (?:query |attention |q )?heads\b(?! ?(?:dim|size))"
@@ -62,22 +65,30 @@ SIZES = {
     "batch": deferred(r"\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I),
     "seq": deferred(
         r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
-        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9])",
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
+        r"|(?<![\w-])seq ([0-9]+k?)\b(?![.,]?[0-9]| ?(?:[-–~/x×]|to\b|and\b|or\b) ?[0-9])",
         re.I,
     ),
     "hidden": deferred(
         r"\bhidden(?:[ _-]?(?:size|dim(?:ension)?))?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
-        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9])",
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})",
         re.I,
     ),
     "vocab": deferred(
         r"\bvocab(?:ulary)?(?:[ _-]?size)?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
-        r"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9])",
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})",
         re.I,
     ),
     "causal": deferred(
         r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])"
-        r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b",
+        r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b"
+        r"|(?<!_)\bcausal ?[=:] ?(True|False)\b(?!\s*[|/,]+ ?(?:True|False))",
+        re.I,
+    ),
+    "tokens": deferred(
+        r"(?<![\w.,/×x*-])(?<![×x*] )([0-9][0-9,]*) (?:tokens|rows)\b"
+        r"(?! ?(?:per|/|a|each|of(?! hidden)|x|×|\*|or|and|to)\b|[ -]?[x×*/]| fixed)"
+        r"|= ?([0-9][0-9,]*) tokens\b",
         re.I,
     ),
     "direction": deferred(
@@ -110,10 +121,19 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
             told = next(filter(None, found.groups()), "")
             if name == "seq" and told[-1] in "kK":
                 told = str(int(told[:-1]) * 1024)
-            yield name, str(not told) if name == "causal" else told.replace(" and ", " + ")
+            if name == "causal":
+                if not _CALLED_WITH.search(text):
+                    yield name, told.capitalize() if told in _SAID else str(not told)
+            else:
+                yield name, told.replace(",", "").replace(" and ", " + ")
     for found in _LETTERS.finditer(text):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
+
+_CALLED_WITH = deferred(r"\w\([^()]*\bcausal ?=")
+"""A call, whose argument is of whoever writes it so."""
+
+_SAID = {"True", "False", "true", "false"}
 
 _INCLUDED = deferred(r"\binclud(?:e|es|ing) (?:the )?backward(?: pass)?\b", re.I)
 
@@ -127,7 +147,8 @@ _SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z0-9*`(])")
 
 _OF_OTHERS = re.compile(
     r"\b(?:peak|theoretical|for reference|compared? (?:to|with)|unlike|instead of|previous(?:ly)?"
-    r"|earlier|not yet|todo|planned|could|would|should|expect(?:ed)?|supports?|supported"
+    r"|earlier|divided by|multiplied by|FLOPs? (?:are|is)|not yet|todo|planned|could|would|should"
+    r"|expect(?:ed)?|supports?|supported"
     r"|we train|trained|pre-?train(?:ed|ing)?|checkpoints?|weights|accuracy)\b",
     re.IGNORECASE,
 )
@@ -379,6 +400,8 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
                 if named:
                     cell = Cell(named, each.number, each.column, value_origin="stated")
                     kept(said, "gpu", cell)
+            if len(said) == 1:  # nearer than what the headings around say
+                break
         below = []
     return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
 

@@ -259,6 +259,12 @@ _ONE_NODE = deferred(
     re.IGNORECASE,
 )
 
+_ALL_OF_ONE = deferred(
+    r"\ball (?:the )?(?:[0-9]+ )?(?:cards|GPUs|devices|accelerators) (?:of|in|on) "
+    r"(?:an?|one|the|each) (?:single )?(?:host|node|machine|server|box)\b"
+)
+"""As many devices as one machine has."""
+
 _WORKERS = deferred(
     rf"\b(?:(?:(?:on|across|with|using|used) |w/ ?){_COUNT}|(?:images|samples"
     rf"|sequences) over ([0-9]+)) "
@@ -268,6 +274,7 @@ _WORKERS = deferred(
 PER_NODE = deferred(
     rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each|per node|on each node)\b"
     rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
+    r"|\bnodes of (two|four|eight|sixteen) (?:GPUs|devices|accelerators)\b"
     r"|\b(?:GPU|NPU|GCD|device|accelerator|card|chip)s?/(?:node|host|server"
     r"|machine)[*_`]*(?: ?[:=] ?| )"
     r"[*_`]*([0-9]{1,2})\b(?![.,][0-9])"
@@ -356,7 +363,8 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield _gpu(text, counted.start(2))
     elif of_node := PER_NODE.search(plain):
         group = of_node.lastindex or 1
-        yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
+        word = COUNTS.get(of_node[group], of_node[group].replace(",", ""))
+        yield Part("gpus_per_node", word, of_node.start(group))
         yield from _not_counted(text)
     else:
         yield from _not_counted(text)
@@ -660,12 +668,19 @@ _OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?
 
 
 _NODE_IS = deferred(
-    r"\b(?:[Oo]ne|[Aa]|1|[Ee]ach|[Ee]very|[Tt]he) (?:compute )?"
-    r"(?:node|server|machine|host|box|instance) "
-    r"(?:is|=|equals|means|consists of|comprises|corresponds to) ([0-9]{1,2}) "
-    r"(?:[GNTHX]PU|GCD|device|card|chip|accelerator)s\b"
+    r"(?P<first>^\W*)?\b(?:[Oo]ne|[Aa]|1|[Ee]ach|[Ee]very|[Tt]he) (?:[\w-]+ ){0,2}?"
+    r"(?:node|server|machine|host|box|instance)"
+    r"(?: (?:of|in) (?:the |our )?(?:[\w`-]+ )?(?:partition|cluster|system))? "
+    r"(?:is|=|equals|means|consists of|comprises|corresponds to|has|holds|contains|exposes)"
+    rf"[ *_]+(?P<n>[0-9]{{1,2}}|{'|'.join(COUNTS)}) (?:[GNTHX]PU|GCD|accelerator)s\b(?! (?:or|to) )"
 )
-"""A node by the devices that it is: `One node is 8 GPUs.`"""
+"""A node by the devices that it is or has: `One node is 8 GPUs.`"""
+
+
+def devices_of_a_node(text: str) -> tuple[str, int] | None:
+    """How many devices a text says in as many words that a node has, and where."""
+    found = _NODE_IS.search(text)
+    return (COUNTS.get(found["n"], found["n"]), found.start("n")) if found else None
 
 
 _TWICE = deferred(rf"(?<![\w.,$-])([1-9][0-9]{{0,3}}) ?[x×] ?([1-9][0-9]?) ?(?:[x×] ?)?(?={SIGN})")
@@ -676,7 +691,10 @@ def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     text = _TO_A_RANK.sub(lambda found: " " * len(found[0]), text) if " per " in text else text
     if defined := _NODE_IS.search(text):  # which says nothing of how many there were
-        yield Part("gpus_per_node", defined[1], defined.start(1))
+        word = COUNTS.get(defined["n"], defined["n"])
+        yield Part("gpus_per_node", word, defined.start("n"))
+        if defined["first"] is not None:
+            yield Part("", "", 0)  # a statement by its subject
         text = text[: defined.start()] + " " * len(defined[0]) + text[defined.end() :]
     plain = signed(text)
     twice = [found for found in _TWICE.finditer(plain) if int(found[2]) <= LARGEST_NODE]
@@ -721,7 +739,7 @@ def _counted_in(text: str) -> Iterator[Part]:
     each = {part.at for part in named if part.name == "gpus_per_node"}
     if nodes and not _OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
-    elif one := _ONE_NODE.search(plain):
+    elif one := _ONE_NODE.search(plain) or _ALL_OF_ONE.search(plain):
         yield Part("nodes", "1", one.start())
     alone = _ONE_GPU.search(plain)
     if alone and not (_MORE.search(plain) or _OF_A_PART.search(plain, 0, alone.start())):

@@ -36,7 +36,8 @@ AGAIN = re.compile(
     r"|(?<!not )\b(?:includ(?:es?|ing|ed)|incl\.?|counts?|counting|contains?|covers?|plus"
     r"|account(?:s|ing)? for|tak(?:es?|ing))"
     rf" {_REPEATED}"
-    r"|\bhardware FLOPs utili[sz]ation|(?<!不)(?:包含|包括|计入|算上)[^。；，]{0,8}(?:重计算|重算)",
+    r"|\bhardware FLOPs utili[sz]ation"
+    r"|(?<![不未])(?:包含|包括|计入|算上)[^。；，]{0,8}(?:重计算|重算)",
     re.IGNORECASE,
 )
 """Words by which what is computed again is counted as well."""
@@ -51,7 +52,7 @@ _BY_HARDWARE = re.compile(
 
 _DENIED = re.compile(
     r"\b(?:not|no|nor|neither|never|without|excl\w*|ignor\w+|omit\w*|unlike|would|could|if|peak"
-    r"|theoretical|model(?:'s)?)\b|n['’]t\b|\b(?:w/o|MFU|HFU)\b|utili[sz]ation|不|理论|峰值",
+    r"|theoretical|model(?:'s)?)\b|n['’]t\b|\b(?:w/o|MFU|HFU)\b|utili[sz]ation|不|未|理论|峰值",
     re.IGNORECASE,
 )
 """Words of a sentence that denies it, or is of a share, of a bound or of the model's operations."""

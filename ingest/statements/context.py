@@ -19,6 +19,7 @@ from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, line_of_other
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -90,6 +91,7 @@ class Context:
     """The device that the line over a command is for, by the line of the command."""
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
+    device: Cell | None = None  # the one that a document with tables names
 
     def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
         """Fields that are assumed for rows in a section: of the innermost heading first."""
@@ -120,7 +122,11 @@ def read_context(
     tabled: Set[int] = frozenset(),
 ) -> Context:
     """The statements among `lines` that no format has claimed; `tabled` are rows of tables."""
-    context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
+    context = Context(
+        assumed=UnderHeadings(assumed),
+        too_long=list(_too_long(lines, taken)),
+        device=only_device(lines, tabled) if tabled else None,
+    )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
     blocks, nest, items = blocks_in(lines), Nest(), Items()

@@ -167,6 +167,10 @@ def _plainly(
         line = line._replace(text=_unmarked(line.text))
     if OF_ONE.search(line.text):
         return None
+    if "$" in line.text:
+        line = line._replace(
+            text=_SYMBOL.sub(lambda found: found[1].rjust(len(found[0])), line.text)
+        )
     line = line._replace(text=by_commas(line.text))
     if held := nested(line):
         return Statement(line.number, section, held)
@@ -227,6 +231,9 @@ def _in_any_words(
     return replace(bare, values={**told, **bare.values})
 
 
+_SYMBOL = deferred(r"\$(?:[A-Za-z][\w{}]*\s*=\s*)?([0-9][0-9,]*)\$")
+"""A number of a formula, with its symbol perhaps: `a length of $s = 4096$`."""
+
 _VISIBLE = deferred(r"\b[A-Z_]+_VISIBLE_DEVICES ?= ?[\"']?([0-9]+(?:,[0-9]+)*)(?![0-9,])")
 
 
@@ -256,6 +263,8 @@ def _by_form(  # noqa: PLR0912
     variable = _EXPORTED.fullmatch(line.text)
     if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
         return _named_for_run(line, section)
+    if "peak" in line.text and MEASURED.search(line.text):
+        line = line._replace(text=_without_peaks(line.text))
     measured = MEASURED.search(line.text) is not None
     if measured and not heading and (own := _of_all_runs(line.text)):
         line, measured, says = line._replace(text=own), False, None
@@ -310,6 +319,26 @@ _OF_A_STEP = re.compile(
     re.IGNORECASE,
 )
 """A count and the values of it, by name: a record, of whichever program."""
+
+
+def _without_peaks(text: str) -> str:
+    """A text with blanks for the sentences on what devices can do at most, which measure nothing."""
+    if len(text) > LONGEST:
+        return text
+    ends = [0, *(found.end() for found in SENTENCES.finditer(text)), len(text)]
+    return "".join(
+        " " * len(part) if _OF_A_PEAK.match(part) and MEASURED.search(part) else part
+        for part in (text[a:b] for a, b in pairwise(ends))
+    )
+
+
+_OF_A_PEAK = deferred(
+    r"(?!.*\b(?:[MH]FU|throughput|speed)\b\W{0,3}[0-9])"
+    r".*(?:\b(?:[MH]FU|utili[sz]ation)\b[^;]{0,120}\bpeak\b|\bpeak\b[^;]{0,60}\b(?:is|of)\b"
+    r"[^;]{0,30}FLOP)",
+    re.IGNORECASE,
+)
+"""A sentence on the peak of a device, and on no figure of a run."""
 
 
 def _of_all_runs(text: str) -> str:

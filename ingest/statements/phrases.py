@@ -15,8 +15,13 @@ from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, comp
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.claims import COUNT, TIMES_MANY, Part, claims, of_each_run
-from assay.ingest.prose.counted_machines import PER_NODE, machines, one_device
+from assay.ingest.prose.claims import COUNT, COUNTS, TIMES_MANY, Part, claims, of_each_run
+from assay.ingest.prose.counted_machines import (
+    PER_NODE,
+    devices_of_a_node,
+    machines,
+    one_device,
+)
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
@@ -221,8 +226,9 @@ OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.
 """A line about one rank or one stage of a pipeline: its layers are not the model's."""
 
 OF_ALL = deferred(
-    r"\ball (?:of )?(?:the |our |these )?"
-    r"(?:experiments|runs|results|measurements|numbers)\b"
+    r"(?:\bfor )?\ball (?:of )?(?:the |our |these )?"
+    r"(?:experiments|runs|results|measurements|numbers"
+    r"|(?<=for all the )models|(?<=for all )models)\b"
     r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))",
     re.IGNORECASE,
 )
@@ -295,6 +301,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         del said["gpus"]  # of one of several runs
     if "GCD" in line.text and _IN_DIES.match(line.text):  # a node has twice as many of those
         said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
+        if node := devices_of_a_node(line.text):
+            said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
 
@@ -311,7 +319,7 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     named = _of_a_model(text)
     told = _told(text, 1 if named else least, logged=logged)
     alone = _alone(text, told)
-    told += switched(text) if told or alone else ()
+    told += switched(text) if told or alone or least < LEAST else ()
     of_model = (bool(told) and named) or _TRAINS_IT.match(text) is not None
     told += _titled(text, told) if len(told) >= LEAST or of_model else ()
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
@@ -340,7 +348,8 @@ _TRAINS = deferred(
     r" (?:pre-?train|train|fine-?tune)(?:ed|d)?\b"
     r"|\W*(?:I am|we are|I['’]m|we['’]re) (?:pre-?training|training|fine-?tuning)\b"
     r"|\W*(?:the |our )?model (?:here )?is\b"
-    r"|\W*(?:pre-?training|training|fine-?tuning)(?: of)? (?:an? |the )?[A-Z]",
+    r"|\W*(?:(?:continued|continual|full|supervised|LoRA|QLoRA|distributed) )*"
+    r"(?:pre-?training|training|fine-?tuning)(?: of)? (?:an? |the )?[A-Z]",
     re.IGNORECASE,
 )
 """How a sentence begins that says which model was trained: `We train GPT-2 with …`."""
@@ -425,11 +434,18 @@ def _kept(told: Part, text: str) -> bool:
 _ONE_BEFORE = deferred(r" (?:an?|my(?: own)?)(?: (?:NVIDIA|GeForce|AMD))* $")
 
 
+_ON_IT = deferred(
+    r"\bon (?:a (?:cluster|node|server|machine|system|box) (?:of|with) )?"
+    r"(?:up to [0-9][0-9,]* )?(?:[0-9][0-9,]* )?(?:(?:NVIDIA|AMD|Intel|Huawei|Google) )*$"
+)
+"""In front of the devices that all was run on: `we train on up to 1,024 H800 GPUs`."""
+
+
 def _of_all(told: Part, text: str) -> bool:
     """Whether a part is of all runs: a format, one device of which there is no more, `on an
     A6000`, or a setting of no model that its sentence tells apart."""
     if told.name == "gpu":
-        return _ONE_BEFORE.search(text, 0, told.at) is not None
+        return (_ONE_BEFORE.search(text, 0, told.at) or _ON_IT.search(text, 0, told.at)) is not None
     if told.name == "dtype" or told.weak:
         return told.name == "dtype"
     return not (OF_ONE_KIND.search(text) or model_named(text) or family_named(text))
@@ -517,7 +533,7 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 
 
 _SENTENCE_END = deferred(
-    r"[a-z0-9)`*]\.(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])|。|$"
+    r"(?:[a-z0-9)`*]|[A-Z]{2})\.(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])|。|$"
 )
 
 
@@ -559,7 +575,7 @@ _WHOLE = {ALONE: "dtype", _NAMED: "model"}
 
 def _plain(name: str, word: str) -> str:
     if name in ("gpus", "parameters", "gpus_per_node"):
-        return word.replace(",", "")
+        return COUNTS.get(word, word.replace(",", ""))
     return word.rpartition("/")[2] if name == "model" else word.replace("float-", "float")
 
 

@@ -61,6 +61,7 @@ SETTINGS = {
 SAME_FACT = {
     "nodes": ("gpus",), "gpus": ("nodes",),
     "model_size": ("parameters",), "parameters": ("model_size",),
+    "recompute": ("activation_checkpointing",), "activation_checkpointing": ("recompute",),
 }  # fmt: skip
 """A row that prints one of these needs no statement about the other."""
 

@@ -211,6 +211,37 @@ _RECOMPUTED = deferred(
     re.IGNORECASE,
 )
 
+_CHECKPOINTED = deferred(
+    r"\b(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)\b"
+    r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
+    r"|s? (?:is |are )?(?:saved|written|stored))"
+    r"(?P<on>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally|also))*"
+    r" (?:on|enabled|used|active|applied)\b"
+    r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*)?"
+    r"(?P<off>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally))*"
+    r" (?:off|disabled|none|not (?:used|enabled|needed|applied)|unused)\b)?"
+    r"(?P<all> (?:on|of|for|in|at|after|to) (?:every|each|all)(?: the)?"
+    r"(?: (?:decoder|transformer|encoder|single))* (?:layers?|blocks?)\b)?",
+    re.IGNORECASE,
+)
+"""Recomputation that a sentence switches: `gradient checkpointing on`, or for each layer."""
+
+_KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
+"""In front of a switch that is off: of one kind it may be, and another on."""
+
+_LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
+
+_LISTED = deferred(r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b)")
+"""Around a switch that is an item of a list, and so on."""
+
+_OF_NO_RUNS = deferred(
+    r"\b(?:supports?|supported|supporting|features?|options?|optional\w*|can|could|may|might|should"
+    r"|try|consider|recommend\w*|suggest\w*|implement\w*|needs?|requires?|available|effect|costs?"
+    r"|slows?|saves?|trades?|reduc\w+|without|no|not|instead|vs|excludes?|excluding|w/o)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence about what recomputation is, or may be, beside those on how runs ran."""
+
 _SWITCHES = {
     re.compile(r"\bsequence[ -]parallel(?:ism)?\b(?! ?[=:])"): ("sequence_parallel", "True"),
     re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
@@ -218,12 +249,20 @@ _SWITCHES = {
 """Words of a sentence that say of something that it is on."""
 
 _NOT_ACCUMULATED = deferred(
-    r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b(?! (?:of|in)\b)"
+    r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b"
+    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row)))"
     r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
     r"(?:off|disabled|none|not used)\b",
     re.IGNORECASE,
 )
 """Every micro-batch is a step: `no grad accumulation`."""
+
+_NOT_PARALLEL = deferred(
+    r"\b(?:no|without)(?: any)? (?:(?:tensor|pipeline|model)(?:,|,? or|,? and| ?/)? ){1,2}"
+    r"parallel(?:ism)?\b(?! (?:over|across|between|communic|in\b))"
+    r"|\b(?:no|without) (?:TP|PP)(?: ?(?:or|and|/) ?(?:TP|PP))?\b"
+)
+"""Degrees of one: `no tensor or pipeline parallelism`."""
 
 _OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
 
@@ -584,7 +623,7 @@ _OF_EVERY_RUN = deferred(
 
 _OF_NO_RUN = deferred(
     r"\b(?:evaluat|serv|deploy|quanti[sz]|stor|sav|export|convert|releas|distribut|publish|load)"
-    r"(?:e[ds]?|ing)\b",
+    r"(?:e[ds]?|ing)\b(?! (?:optimi[sz]er|training|data|checkpoint))",
     re.IGNORECASE,
 )
 
@@ -601,8 +640,41 @@ def of_every_run(text: str) -> bool:
 
 
 def computed_again(text: str) -> bool:
-    """Whether a sentence says how much is computed again, and nothing else."""
-    return _RECOMPUTED.fullmatch(text.strip(" .,;:*-")) is not None
+    """Whether a sentence says how much is computed again or accumulated, and nothing else.
+
+    >>> computed_again("Gradient checkpointing is on."), computed_again("Full recomputation costs.")
+    (True, False)
+    """
+    plainly = _ASIDE.sub("", text).strip(" .,;:*-")
+    if _RECOMPUTED.fullmatch(plainly) or _NOT_ACCUMULATED.fullmatch(plainly):
+        return True
+    said = _CHECKPOINTED.fullmatch(plainly) if "ti" in plainly else None
+    return said is not None and any(said.groups())
+
+
+_ASIDE = deferred(
+    r"\W*(?:(?:is|was) (?:used|applied|enabled|on)\b)?\W*"
+    r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
+    r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
+    r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above| below)?)?\W*$",
+    re.IGNORECASE,
+)
+"""How a sentence ends that is of all runs."""
+
+
+def _checkpointed(text: str) -> Part | None:
+    """Recomputation that a sentence switches on or off, alone or in a list of what runs had."""
+    for found in _CHECKPOINTED.finditer(text) if "heckpoint" in text or "ecomp" in text else ():
+        if found["off"] and not _KIND.search(text, 0, found.start()):
+            return Part("recompute", "none", found.start())
+        if found["all"]:
+            return Part("recompute", "full", found.start())
+        listed = _LISTED.match(text, found.end()) and (
+            found["on"] or not found.start() or _LISTS_IT.search(text, 0, found.start())
+        )
+        if listed and not _OF_NO_RUNS.search(text):
+            return Part("activation_checkpointing", "True", found.start())
+    return None
 
 
 def switched(text: str) -> Iterator[Part]:
@@ -612,6 +684,13 @@ def switched(text: str) -> Iterator[Part]:
         word = found[group].casefold()
         said = "none" if word in ("no", "without") else word
         yield Part("recompute", said, found.start(group))
+    if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
+        yield kept
+    for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or " TP" in text else ():
+        words = re.findall(r"tensor|pipeline|model|TP|PP", found[0])
+        kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
+        for kind in kinds:
+            yield Part(f"{kind}p", "1", found.start())
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
     for pattern, (name, word) in _SWITCHES.items():

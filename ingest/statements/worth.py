@@ -21,7 +21,12 @@ _PARTS = (
     rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
     r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
-    r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
+    r"total parameters|device mesh with|capacity: ",
+    r"(?:ctivation|radient) (?:checkpointing|recomput)",
+    r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]",
+    r"(?:[Aa]|ach|ery|[Tt]he) (?:[\w-]+ )?(?:node|server) (?:of [\w` -]{3,24} )?"
+    r"has [*_]{0,2}(?:[0-9]|four|eight)",
+    r"nodes of (?:four|eight) ",
     r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3]|deepspeed(?: config\w*)?:? stage|zero_optimization"
     r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
     r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
+from assay.ingest.columns.headers import in_letters
 from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
@@ -37,6 +38,7 @@ from assay.ingest.grids.value_blocks import listed_values, value_blocks
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.schema.record import REMEMBERED, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
@@ -458,6 +460,10 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     for line in lines:
         if len(line.text) > LONGEST:
             continue
+        if "$" in line.text:
+            named = {m[1]: m[2] for m in _OF_FORMULAS.finditer(line.text)}
+            found |= {in_letters(n): meant for n, meant in named.items() if configured_by(meant)}
+            line = line._replace(text=in_letters(line.text))  # noqa: PLW2901
         found |= _letters(line.text)
         found |= _marked_in(line.text)
         found |= _units_in(line.text) if line.text.startswith("#") else {}
@@ -481,6 +487,14 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             elif match and match[1] in _DEGREES and _stands_for(match[1], match[2]):
                 found.setdefault(match[1], ANOTHER)
     return found
+
+
+_OF_FORMULAS = deferred(
+    r"(\$[A-Za-z][\w{}\\]*\$),? (?:is |are |denotes? |for |stands for |[=:] ?)?(?:the |our )?"
+    r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
+    r"|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
+)
+"""What a symbol stands for: `$B$ the global batch in sequences, $b$ the micro-batch`."""
 
 
 def units_of_code(lines: Sequence[Line]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import quantity
@@ -19,6 +19,7 @@ from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.columns.titles import counted_devices
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
@@ -37,32 +38,89 @@ class Keyed:
 
     rows: dict[str, dict[str, Cell]]
     columns: tuple[str, ...]
+    models: dict[str, Cell] = field(default_factory=dict)
+    """The names as models, where a label says that they are, or the table is of no machines."""
 
-    def configure(self, records: Sequence[Record]) -> set[int]:
-        """Give rows what they are said to have run with; returns the lines that say so."""
+    def configure(self, records: Sequence[Record], title: str) -> set[int]:
+        """Give rows what they are said to have run with, by their names or by the one that the
+        `title` of their table says; returns the lines that say so."""
         labels = [label for label, text in _names(records[0]) if text in self.rows]
         for label in labels:
             names = [dict(_names(record)).get(label, "") for record in records]
             if all(name in self.rows for name in names):
                 break
         else:
-            return set()
+            return self._of_one(records, title)
         used: set[int] = set()
         for record, name in zip(records, names, strict=True):
-            for field, cell in self.rows[name].items():
-                own = record.cells.get(field)
-                # what is said above both tables is of all rows, and this of one
-                if own is None or own.line < min(cell.line, record.line):
-                    record.cells[field] = cell
-                    used.add(cell.line)
+            record.cells |= _of_a_count(record, label, name)
+            for named, cell in self.rows[name].items():
+                used |= _give(record, named, cell)
         return used
+
+    def _of_one(self, records: Sequence[Record], title: str) -> set[int]:
+        """The same for a table whose title names one row of this one, and whose rows name no model
+        and no machine."""
+        names = [name for name in self.rows if _in_title(name, title)]
+        if len(names) != 1 or not self.models or any(map(_own_model, records)):
+            return set()
+        said = {**self.rows[names[0]], "model": self.models[names[0]]}
+        return set[int]().union(
+            *(_give(record, named, cell) for record in records for named, cell in said.items())
+        )
+
+
+def _give(record: Record, name: str, cell: Cell) -> set[int]:
+    """Give a row a field, unless its own is nearer than what is said above both tables, which is of
+    all rows, and this of one; the line that says it, if it does."""
+    own = record.cells.get(name)
+    if own is not None and own.line >= min(cell.line, record.line):
+        return set()
+    record.cells[name] = cell
+    return {cell.line}
+
+
+def _own_model(record: Record) -> bool:
+    """Whether a row of a table prints its model."""
+    cell = record.cells.get("model") or record.cells.get("model_size")
+    return cell is not None and cell.value_origin == "printed"
+
+
+def _in_title(name: str, title: str) -> bool:
+    """Whether the words about a table name a row of another one: of a single letter as `(L)`, or
+    with the word for what it is."""
+    word = re.escape(name)
+    if len(name) <= _SHORT:
+        return re.search(rf"\({word}\)|\b{word}[- ]model\b|\bmodel {word}\b", title) is not None
+    return re.search(rf"(?<![\w-]){word}(?![\w-]|\.[0-9])", title) is not None
+
+
+_SHORT = 2
+"""Letters of names that are words of a text as well."""
+
+
+_TIMES = re.compile(r"([0-9][0-9,]*) ?[x×*]? (?=[A-Za-z])|([0-9][0-9,]*) ?[x×*] ?(?=[A-Za-z])")
+"""How many of a machine a cell counts in front of its name: `8 x g8.h100`."""
 
 
 def _names(record: Record) -> list[tuple[str, str]]:
     """Texts by which a table of configurations may name a row, each behind its label."""
     model = record.cells.get("model")
-    own = [("", plain(model.text))] if model is not None and model.line == record.line else []
-    return [*own, *record.other]
+    printed = model is not None and model.value_origin == "printed"
+    own = [("", plain(model.text))] if model is not None and printed else []
+    counted = [(label, _TIMES.sub("", plain(text), count=1)) for label, text in record.other
+               if _TIMES.match(plain(text))]  # fmt: skip
+    return [*own, *record.other, *counted]
+
+
+def _of_a_count(record: Record, label: str, name: str) -> dict[str, Cell]:
+    """How many machines a row counts in front of the name of one."""
+    text = plain(dict(record.other).get(label, ""))
+    count = _TIMES.match(text)
+    if count is None or text == name or "nodes" in record.cells:
+        return {}
+    many = (count[1] or count[2]).replace(",", "")
+    return {"nodes": Cell(many, record.line, record.column)}
 
 
 def keyed(source: str, grid: Grid, turned: Grid | None, schema: Schema) -> Keyed | None:
@@ -90,30 +148,75 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     if foreign - (_OF_MACHINES if machines else set()):
         return None  # it measures something itself, of servers perhaps
     rows = [row for row in rows if any(row.cells[n].text for n in told)]
+    at = _naming(columns, rows, told)
+    if at is None:
+        return None
+    found: dict[str, dict[str, Cell]] = {}
+    models: dict[str, Cell] = {}
+    sizes = _sizes(columns, rows, {at, *told})
+    for row in rows:
+        cells = dict[str, Cell]()
+        for n in told:
+            if n in machines:
+                cells |= _of_machine(row.cells[n])
+            elif n in several:
+                cells |= _each(several[n], row.cells[n])
+            else:
+                cells |= _configuration(source, columns[n], row.cells[n])
+        for n in sizes if "parameters" not in cells else ():
+            cells |= _of_size(row.cells[n])
+        key = row.cells[at]
+        for name in [plain(key.text), *_LISTED.split(plain(key.text))]:
+            found.setdefault(name, cells)
+            if not machines:
+                models[name] = Cell(name, key.line, key.column, value_origin="stated")
+    return Keyed(found, tuple(columns[n].label for n in (*told, *sizes)), models)
+
+
+def _naming(columns: Sequence[Column], rows: Sequence[GridRow], told: Sequence[int]) -> int | None:
+    """The first free column whose cells are words, and another in each row."""
     for at, column in enumerate(columns):
         names = [plain(row.cells[at].text) for row in rows]
         words = all(any(c.isalpha() for c in name) for name in names)
         free = at not in told and (column.spec is None or column.spec.name == "model")
         if free and words and len(set(names)) == len(names) >= FEWEST:
-            break
-    else:
-        return None
-    found: dict[str, dict[str, Cell]] = {}
-    for name, row in zip(names, rows, strict=True):
-        cells: dict[str, Cell] = {}
-        for n in told:
-            at_cell = row.cells[n]
-            where = Span(source, at_cell.line, at_cell.column)
-            if n in machines:
-                cells |= _of_machine(at_cell)
-            elif n in several:
-                cells |= _each(several[n], at_cell)
-            elif (spec := columns[n].spec) is not None:
-                cell = quantity(at_cell.text, columns[n], where)
-                if not isinstance(cell, Diagnostic) and cell.state == "value":
-                    cells[spec.name] = cell._replace(value_origin="stated")
-        found[name] = cells
-    return Keyed(found, tuple(columns[n].label for n in told))
+            return at
+    return None
+
+
+def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]:
+    """The field of a column with a cell of it, if that is a value."""
+    cell = quantity(at.text, column, Span(source, at.line, at.column)) if column.spec else None
+    if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:
+        return {}
+    return {column.spec.name: cell._replace(value_origin="stated")}
+
+
+def _of_size(at: GridCell) -> dict[str, Cell]:
+    """The size of a model in a cell: `57.4B`."""
+    size = _SIZE.fullmatch(plain(at.text))
+    scale = SUFFIXES[size[2].upper()] if size else 1.0
+    cell = Cell(size[1], at.line, at.column, scale, value_origin="stated") if size else None
+    return {"model_size": cell} if cell else {}
+
+
+_LISTED = re.compile(r",\s*|\s+(?:and|&)\s+")
+"""Between the names of several rows in one: `ada1, ada2`."""
+
+_SIZE = re.compile(r"~?([0-9]+(?:\.[0-9]+)?) ?([BMbm])")
+
+
+def _sizes(columns: Sequence[Column], rows: Sequence[GridRow], taken: Set[int]) -> list[int]:
+    """The column of how large models are, by its cells alone, that no label calls those in use."""
+    found = [
+        n for n, column in enumerate(columns)
+        if n not in taken and column.spec is None and not _IN_USE.search(plain(column.label))
+        and all(_SIZE.fullmatch(plain(row.cells[n].text)) for row in rows)
+    ]  # fmt: skip
+    return found if len(found) == 1 else []
+
+
+_IN_USE = re.compile(r"activ|_a\b|per|/|data|token|non-?emb|embed", re.IGNORECASE)
 
 
 _OF_MACHINES = {"price", "tdp", "cores", "vcpu", "vcpus", "bandwidth", "bw"}
@@ -165,23 +268,27 @@ def _each(names: Sequence[str], at: GridCell) -> dict[str, Cell]:
 
 
 def configured(
-    measured: Sequence[Sequence[Record]], found: Sequence[Keyed | None]
+    measured: Sequence[tuple[Sequence[Record], str]], found: Sequence[Keyed | None]
 ) -> Iterator[set[int]]:
-    """Give the rows of tables what is said of them; lines that say so, of each of `found`."""
-    naming: defaultdict[str, list[Sequence[Record]]] = defaultdict(list)  # by a first row's names
-    for records in measured:
-        for text in {text for _, text in _names(records[0])}:
-            naming[text].append(records)
+    """Give the rows of tables, each with the words about them, what is said of them; lines that say
+    so, of each of `found`."""
+    naming: defaultdict[str, list[tuple[Sequence[Record], str]]] = defaultdict(list)
+    for records, title in measured:  # by a first row's names and the words of its title
+        for text in {*(text for _, text in _names(records[0])), *_WORDS_OF.findall(title)}:
+            naming[text].append((records, title))
     told = {name for held in found if held for cells in held.rows.values() for name in cells}
     for held in found:
         used: set[int] = set()
         if held is not None:
             for name in held.rows.keys() & naming.keys():
-                for records in naming[name]:
-                    used |= held.configure(records)
+                for records, title in naming[name]:
+                    used |= held.configure(records, title)
                 # what knows all of it is not looked at again: every part may name its rows alike
-                naming[name] = [each for each in naming[name] if _lacks(each, told)]
+                naming[name] = [each for each in naming[name] if _lacks(each[0], told)]
         yield used
+
+
+_WORDS_OF = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def _lacks(records: Sequence[Record], names: Set[str]) -> bool:

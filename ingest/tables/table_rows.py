@@ -252,7 +252,7 @@ def _document(
 
 def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
     """Give rows what a table of configurations says of them by their names."""
-    measured = [table.records for table in tables if table.records]
+    measured = [(table.records, table.about) for table in tables if table.records]
     bare = [table for table in tables if measured and not table.records]
     found = [keyed(source, table.grid, turned_grid(table.grid), schema) for table in bare]
     for table, held, used in zip(bare, found, configured(measured, found), strict=True):
@@ -342,6 +342,7 @@ class _Table:
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
         self.caption = [head._replace(text=opening)] if grid.caption else []
         near = (*place.titles[-1:], *self._near(since), *self.caption)
+        self.about = " ".join(line.text for line in near if len(line.text) <= LONGEST)
         self._pointed = [] if long else list(self._notes_of_all(near))
         told_below = [] if long else [*(note.line for note in self._pointed), *self._said_below()]
         above = (*told_below, *self._as_before(before, near), *near)

@@ -29,7 +29,8 @@ OPERATIONS = ("all_gather", "all_reduce", "all_to_all", "reduce_scatter", "p2p")
 """Codes are positions in this tuple."""
 
 SPELLINGS = {"alltoall": "all_to_all", "allreduce": "all_reduce", "allgather": "all_gather",
-             "reducescatter": "reduce_scatter", "sendrecv": "p2p", "send_recv": "p2p"}  # fmt: skip
+             "reducescatter": "reduce_scatter", "sendrecv": "p2p", "send_recv": "p2p",
+             "allr": "all_reduce", "allg": "all_gather", "redsct": "reduce_scatter"}  # fmt: skip
 
 SHAPE = ("operation", "bytes", "ranks", "link_bandwidth", "in_network")
 

@@ -216,16 +216,19 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
 
 
 _AGAIN = {
-    "none": "none", "no": "none", "false": "none", "off": "none", "null": "none",
-    "selective": "selective", "core_attn": "selective",
+    "none": "none", "no": "none", "false": "none", "off": "none", "null": "none", "无": "none",
+    "否": "none", "关": "none", "关闭": "none", "✗": "none", "❌": "none",
+    "selective": "selective", "core_attn": "selective", "sel": "selective", "选择性": "selective",
     "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
+    "ac": "full", "full ac": "full", "全部": "full", "全量": "full", "是": "full", "开": "full",
+    "开启": "full", "✓": "full", "✔": "full", "✅": "full",
 }  # fmt: skip
 """Recomputation by the words that switch it: `uniform` and `block` say where, of all."""
 
 
 def _recomputed(text: str) -> str:
     """Recomputation that a printed word means; LookupError where it says nothing we know."""
-    word = _AGAIN.get(text.casefold())
+    word = _AGAIN.get(text.casefold().rstrip("."))
     if word is None:
         raise LookupError(f"{text!r} is none of none, selective, full")
     return word

@@ -1,0 +1,90 @@
+"""The one device that a document names, for rows of which nothing nearer says what they ran on.
+
+In: the lines of a document. Out: a cell with the device, where every line that names one names the
+same, and one of them speaks of it as what was used; None where a second one is named, or the
+document is a thread of several authors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import SIGN, devices, only, signed
+
+LAW = "the one device that the document names"
+
+_USED = deferred(
+    rf"[0-9] ?[x×*]? ?{SIGN}"
+    rf"|{SIGN}s?(?:[- ](?:GPU|NPU|card|chip|module|accelerator|superchip)s?)? ?(?:[x×*] ?[0-9]"
+    r"|\(?(?:nodes?|cluster|partition|servers?|machines?|modules|instances?)\b)"
+    rf"|\b(?:on|using|used?|uses)\W+(?:[\w-]+ ){{0,4}}?{SIGN}"
+    r"|\b(?:hardware|gpus?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
+    rf"|environment)\b[^.;|]{{0,40}}?{SIGN}"
+    rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}",
+    re.IGNORECASE,
+)
+"""Found where a device is what something ran on: counted, of nodes, behind its label."""
+
+_OTHERWISE = deferred(
+    r"\b(?:requir\w+|support\w*|recommend\w*|minimum|compatib\w+|inference|serving|deploy\w*"
+    r"|unlike|compar\w+|than|plan(?:ned|s)?|todo|will|price[sd]?|buy|newer|later|need(?:s|ed)?"
+    r"|should|could|would|may|might|can|if|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
+    r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
+    r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求",
+    re.IGNORECASE,
+)
+"""Words beside which a device is perhaps not what the runs were on."""
+
+_OURS = deferred(
+    r"\b(?:we|our|all|every|each|everything|throughout)\b|^\W*(?:hardware|gpus?|machines?|system"
+    r"|environment|test ?bed|node|cluster)\W*[:：]",
+    re.IGNORECASE,
+)
+"""Found in a line on all runs, whatever section it stands in."""
+
+_OF_OTHERS = deferred(
+    r"^#.*\b(?:related|background|introduction|prior|previous|acknowledge?ments?|citations?|other"
+    r"|requirements?|install\w*|prerequisites|inference|serving)\b",
+    re.IGNORECASE,
+)
+
+_THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
+"""Above what one of several authors says."""
+
+
+def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
+    """The one device of a document, `tabled` being rows of its tables; its cell is one by `LAW`.
+
+    >>> texts = ["Trained on 64 A100-80GB GPUs.", "| A100 | 12 |"]
+    >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(texts, 1)]
+    >>> only_device(lines, {2}).text, only_device([*lines, Line(3, "or on V100", 1, {})], {2})
+    ('A100-80GB', None)
+    """
+    named, at = set[str](), 0  # the heading that a line stands below, by its number
+    used: list[tuple[int, Line]] = []
+    with_rows, aside = set[int](), False
+    for line in lines:
+        if line.text.startswith("#"):
+            at, aside = line.number, _OF_OTHERS.search(line.text) is not None
+        if line.number in tabled:
+            with_rows.add(at)
+        if len(line.text) > LONGEST:
+            continue
+        if _THREAD.search(line.text):
+            return None
+        told = devices(line.text)
+        if not told:
+            continue
+        fresh = {device.text for device in told} - named
+        if fresh and only("; ".join(named := named | fresh)) is None:
+            return None
+        said = line.number not in tabled and line.number != at and not aside
+        if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
+            used.append((at, line))
+    whole = [line for begin, line in used if begin not in with_rows or _OURS.search(line.text)]
+    device = only("; ".join(sorted(named))) if whole else None
+    return Cell(device.text, whole[0].number, 1, law=LAW) if device else None
