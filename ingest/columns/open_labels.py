@@ -140,6 +140,35 @@ def with_letters(grid: Grid) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
+_SWITCH = re.compile(r"(?:check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?)", re.IGNORECASE)
+
+_SWITCHED = re.compile(
+    r"yes|no|on|off|true|false|[yn✓✔✗✘✅❌]|none|full|selective|-|–|—", re.IGNORECASE
+)
+
+
+def with_switches(grid: Grid) -> Grid:
+    """The grid with recomputation for what a column of switches is short of: `ckpt | yes`."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    rows = [row for row in grid.rows if len(row.cells) == len(last.cells)]
+
+    def switches(at: int) -> bool:
+        texts = {plain(row.cells[at].text) for row in rows} - {""}
+        return len(texts) > 1 and all(map(_SWITCHED.fullmatch, texts))
+
+    cells = tuple(
+        cell._replace(text="activation checkpointing")
+        if _SWITCH.fullmatch(plain(cell.text)) and switches(at)
+        else cell
+        for at, cell in enumerate(last.cells)
+    )
+    if cells == last.cells:
+        return grid
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
 def _count(text: str) -> int:
     """A whole number as it is printed; 0 where a text is none."""
     bare = plain(text).replace(",", "")

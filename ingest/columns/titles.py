@@ -267,6 +267,12 @@ _SIZE_ON = deferred(
 )
 """The size of a model in a list that names its devices: `405B on 128 nodes`, `70B, 64 GPUs`."""
 
+_SIZE_AHEAD = deferred(
+    r"\s*#+ (?:[0-9]+(?:\.[0-9]+)*[.)]? )?([0-9]+(?:\.[0-9]+)?)([BM])"
+    r"(?= ?(?:\(|[,:–—-] |$)| (?:on|with|at)\b| (?:pre-?)?(?:training|fine-?tuning)\b)"
+)
+"""A heading that begins with the size of a model: `### 33B (64 nodes, global batch 1024)`."""
+
 _OF_EXPERTS = deferred(
     r"(?<![\w.])(?:[0-9]+x[0-9]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?B-A[0-9]+(?:\.[0-9]+)?)[BM](?!\w)"
 )
@@ -278,7 +284,10 @@ _EXCEPTION = deferred(
 )
 """Brackets that speak of one of several: `2048 (4096 for the 34B model)`."""
 
-_OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[A-Z][^()（）]*[)）]")
+_OF_SOME = deferred(
+    r"[(（](?:(?:bf|fp|tf)(?:16|32|8) )?(?:for|on|except(?: for| on)?|but not) "
+    r"[^()（）]*[A-Z][^()（）]*[)）]"
+)
 
 
 def without_some(text: str) -> str:
@@ -675,17 +684,32 @@ def _said(line: str) -> Mapping[str, Cell]:
         said["gpus"] = Cell("1", 0, single.start())
     if known and (dual := _DUAL.search(plain)):
         said["gpus"] = Cell("2", 0, dual.start())
-    if "model" in said or not _SIZE.search(text):
-        return said
-    plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
-    sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
-    if not sizes:
-        sizes = {match.groups(): match for match in _SIZE_ON.finditer(signed(plain))}
-    if len(sizes) == 1 and not _OF_EXPERTS.search(plain):
-        size = next(iter(sizes.values()))
-        said["model_size"] = Cell(size[1], 0, size.start(1), SUFFIXES[size[2]], "nominal")
-    return said
+    return said | _size_said(text, said.get("model"), plain)
 
+
+def _size_said(text: str, model: Cell | None, plain: str) -> dict[str, Cell]:
+    """How many parameters a line says that its model has, by the one size in it, or right behind
+    the name of the model."""
+    if not _SIZE.search(text):
+        return {}
+    if model is not None:
+        behind = _SIZE_BEHIND.match(text, model.column + len(model.text))
+        sizes = {behind.groups(): behind} if behind else {}
+    else:
+        plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), plain)
+        ahead = _SIZE_AHEAD.match(plain)
+        sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
+        sizes = sizes or ({ahead.groups(): ahead} if ahead else {})
+        sizes = sizes or {match.groups(): match for match in _SIZE_ON.finditer(plain)}
+    if len(sizes) != 1 or (model is None and _OF_EXPERTS.search(plain)):
+        return {}
+    size = next(iter(sizes.values()))
+    cell = Cell(size[1], 0, size.start(1), SUFFIXES[size[2]], "nominal")
+    return {"model_size": cell}
+
+
+_SIZE_BEHIND = deferred(r"\s*\(~?([0-9]+(?:\.[0-9]+)?) ?([BM])(?: param\w*)?(?=[),;])")
+"""How many parameters a model has, right behind its name: `GPT-2 medium (355M)`."""
 
 ON_NODES = ("gpus", "nodes")
 

@@ -402,7 +402,8 @@ def _not_counted(text: str) -> Iterator[Part]:
     if (alone := only(text)) and (told := _told_of(text, alone)):
         counted = _COUNTS_IT.search(text, 0, alone.start)
         colab = _COLAB.search(text) and "tpu" not in alone.key
-        if (colab or _is_mine(text, alone)) and not counted:
+        one = _ON_ONE.search(text, 0, alone.start) and _ALONE_BEHIND.match(text, alone.end)
+        if (colab or one or _is_mine(text, alone)) and not counted:
             yield Part("gpus", "1", alone.at)
         yield Part("gpu", alone.text, alone.at, weak=told == "listed")
         if told == "site":
@@ -445,6 +446,11 @@ def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | No
         return "run"
     return "listed" if _LISTED_DEVICE.search(signed(text)) else None
 
+
+_ON_ONE = re.compile(r"\b[Oo]n an? (?:NVIDIA )?$")
+
+_ALONE_BEHIND = re.compile(r" (?:GPU|card)\b| in (?:an?|one|my|our)\b")
+"""Around a device of which there was one: `on an RTX 3090 in one of our workstations`."""
 
 _COLAB = re.compile(r"\bColab\b")
 """A service whose machines have one GPU each."""
@@ -651,6 +657,25 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         yield Part("gpu", device.text, device.at)
 
 
+def _of_either(text: str) -> bool:
+    """Whether devices in brackets behind a few nodes may be those of each, or of all: `two nodes (8
+    H100)`; a multiplication sign is of each, and so is a word."""
+    for found in _HOSTS.finditer(text):
+        count, nodes = _number(found["m"]), _number(found["n"])
+        between = text[found.end("n") : found.start("m")]
+        few = 1 < nodes < count <= ONE_NODE and count % nodes == 0
+        if (
+            few
+            and between.rstrip().endswith("(")
+            and not _OF_EACH_SAID.search(text, found.end("n"))
+        ):
+            return True
+    return False
+
+
+_OF_EACH_SAID = deferred(r"[x×*]|\beach\b|\bper\b|\bof\b|\btotal\b|\ball\b")
+
+
 _RAN_ON = deferred(
     r"\b(?:were|was|are|is) used\b|\b(?:run|job|training|it|took|occup\w+|ran|trained"
     r"|tuned) .{0,20}"
@@ -707,6 +732,11 @@ def machines(text: str) -> Iterator[Part]:
         return
     told = list(_counted_in(text))
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
+    if hosts and "(" in plain and _of_either(plain):
+        told, hosts = (
+            [part for part in parts if part.name not in ("gpus", "gpus_per_node")]
+            for parts in (told, hosts)
+        )
     names = {part.name for part in hosts}
     yield from hosts
     of_each = _OF_EACH_HOST.search(plain) if not hosts else None

@@ -27,7 +27,7 @@ from assay.ingest.statements.command_lines import (
 from assay.ingest.statements.lists import by_commas, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import LONGEST, PLACED, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
-from assay.ingest.statements.sentences import of_every_run
+from assay.ingest.statements.sentences import of_every_run, switched
 from assay.ingest.statements.trained_with import LINK, trained_with
 from assay.ingest.statements.values import (
     OF_JOBS,
@@ -281,7 +281,7 @@ def _by_form(  # noqa: PLR0912
     elif says is None:
         says = SAID.search(line.text) is not None
     if short and heading:
-        values = titled(line) | in_title(line)
+        values = _switched(line) | titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=True)
     elif short and says:
@@ -321,8 +321,16 @@ _OF_A_STEP = re.compile(
 """A count and the values of it, by name: a record, of whichever program."""
 
 
+def _switched(line: Line) -> dict[str, Cell]:
+    """What a title switches: `### 33B (activation checkpointing on)`."""
+    return {
+        part.name: Cell(part.word, line.number, line.column + part.at)
+        for part in switched(line.text) if part.name
+    }  # fmt: skip
+
+
 def _without_peaks(text: str) -> str:
-    """A text with blanks for the sentences on what devices can do at most, which measure nothing."""
+    """A text with blanks for sentences on what devices can do at most, which measure nothing."""
     if len(text) > LONGEST:
         return text
     ends = [0, *(found.end() for found in SENTENCES.finditer(text)), len(text)]

@@ -40,6 +40,7 @@ _VALUE = deferred(
 _BOTH = deferred(
     r"\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9]"
     r"|\s*\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
+    r"|\s*and\s*[0-9][0-9,]*[kK]?(?=\s*(?:[.;)]|$))"
     r"|\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
 )
 """Behind a value that is one of several: `2,3`, `2048 or 4096`."""
@@ -256,6 +257,14 @@ _NOT_ACCUMULATED = deferred(
     re.IGNORECASE,
 )
 """Every micro-batch is a step: `no grad accumulation`."""
+
+_AGAIN_IN_CHINESE = deferred(
+    r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用)了?)\s*"
+    r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
+    r"|(?:gradient|activation) checkpointing)"
+    r"|(?:梯度检查点|激活检查点|重计算)(?:均|都|已)?(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)"
+)
+"""Recomputation that a sentence in Chinese switches."""
 
 _NOT_PARALLEL = deferred(
     r"\b(?:no|without)(?: any)? (?:(?:tensor|pipeline|model)(?:,|,? or|,? and| ?/)? ){1,2}"
@@ -691,6 +700,15 @@ def switched(text: str) -> Iterator[Part]:
         kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
+    if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(text)):
+        off = again["off"] or again["not"]
+        how = (
+            "none"
+            if off
+            else {"全": "full", "完": "full", "选": "selective"}.get((again["how"] or " ")[0])
+        )
+        name = "recompute" if how else "activation_checkpointing"
+        yield Part(name, how or "True", again.start())
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
     for pattern, (name, word) in _SWITCHES.items():

@@ -23,6 +23,7 @@ _PARTS = (
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
     r"total parameters|device mesh with|capacity: ",
     r"(?:ctivation|radient) (?:checkpointing|recomput)",
+    r"梯度检查点|激活检查点|重计算",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]",
     r"(?:[Aa]|ach|ery|[Tt]he) (?:[\w-]+ )?(?:node|server) (?:of [\w` -]{3,24} )?"
     r"has [*_]{0,2}(?:[0-9]|four|eight)",

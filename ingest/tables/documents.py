@@ -460,6 +460,9 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     for line in lines:
         if len(line.text) > LONGEST:
             continue
+        if "=" in line.text:
+            named = {m[2]: m[1] for m in _BY_LETTER.finditer(line.text)}
+            found |= {n: meant for n, meant in named.items() if configured_by(meant)}
         if "$" in line.text:
             named = {m[1]: m[2] for m in _OF_FORMULAS.finditer(line.text)}
             found |= {in_letters(n): meant for n, meant in named.items() if configured_by(meant)}
@@ -488,6 +491,12 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 found.setdefault(match[1], ANOTHER)
     return found
 
+
+_BY_LETTER = deferred(
+    r"\b((?:micro|global|local|mini)[- ]?batch(?:[ -]size)?|sequence length|context length"
+    r"|hidden size|batch size per (?:GPU|device)) ([A-Za-z]) ?= ?[0-9]"
+)
+"""A letter that a setting is called by: `micro batch B=16`."""
 
 _OF_FORMULAS = deferred(
     r"(\$[A-Za-z][\w{}\\]*\$),? (?:is |are |denotes? |for |stands for |[=:] ?)?(?:the |our )?"

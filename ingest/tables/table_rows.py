@@ -55,6 +55,7 @@ from assay.ingest.columns.open_labels import (
     with_measured_memory,
     with_memory_units,
     with_reserved,
+    with_switches,
 )
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
@@ -362,7 +363,7 @@ class _Table:
             ],
         )
         labelled = with_batch_scopes(
-            with_letters(labelled),
+            with_switches(with_letters(labelled)),
             schema,
             lambda: [*(line.text for line in place.near), *place.texts()],
             known.legend,
