@@ -54,7 +54,9 @@ from assay.ingest.binding.comparing import (
     of_notebook,
     of_other_batches,
     of_others,
+    of_own_models,
     of_own_tables,
+    on_one,
     on_what,
     only_of,
     overridden,
@@ -175,6 +177,7 @@ class Binder:
         self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
         tables = {self.section(row.line) for row in rows if row.tabled}
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
+        self._own_vocabularies = of_own_models(of_all, self._headed)
         self._own_lengths = of_own_tables(of_all, tables)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
@@ -327,7 +330,9 @@ class Binder:
                 ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))
-                if any(map(partial(says_apart, cell), facts)) or (sized and name in SIZES):
+                if (any(map(partial(says_apart, cell), facts)) and not on_one(name, cell, own)) or (
+                    sized and name in SIZES
+                ):
                     continue
                 if (
                     name == "gpus_per_node"
@@ -381,7 +386,9 @@ class Binder:
         machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
         if tabled or not self._met_others(section):
-            dropped = ("seq_len",) if tabled and self._own_lengths else ()
+            dropped = {"seq_len"} if tabled and self._own_lengths else set[str]()
+            if tabled and self._own_vocabularies and is_said(row.get("model")):
+                dropped.add("vocab")
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
             yield self._device, LAW

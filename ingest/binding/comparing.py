@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from assay.ingest.columns.titles import (
+    LARGEST_NODE,
     differs,
     of_another_size,
     size_of,
@@ -294,6 +295,19 @@ def of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool
     if any(each.backward for each in statements if "seq_len" in each.values):
         return False  # of all of them, as it says
     return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
+
+
+def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -> bool:
+    """Whether vocabularies are said below headings alone that name a model, whose they are."""
+    said = [each for each in statements if "vocab" in each.values]
+    return bool(said) and all(any(headed.get(n) for n in each.section) for each in said)
+
+
+def on_one(name: str, cell: Cell, own: Said) -> bool:
+    """Whether a line says that there was one node, which may hold the devices that a row prints."""
+    held = own.get("gpus")
+    many = number_of(held) if held is not None and held.state == "value" else None
+    return name == "nodes" and cell.text == "1" and bool(many) and (many or 0) <= LARGEST_NODE
 
 
 def without(values: Said, names: Collection[str]) -> dict[str, Cell]:

@@ -27,7 +27,8 @@ ALONE = deferred(
 
 _CALLED = deferred(
     rf"(?<![\w-])({_NARROW})[ -](?:mixed[ -])?precision"
-    r"|(?:\bprecision\W{1,3}(?:AMP |mixed )?|(?:精度|정밀도)(?:[均都]?[为是：:]|는|은|は)\s*`?)"
+    r"|(?:\bprecision\W{1,3}(?:AMP |mixed )?"
+    r"|(?:精度|정밀도)(?:[均都]?[为是：:]| (?=[a-zA-Z])|는|은|は)\s*`?)"
     rf"({_NARROW})(?![\w-]*/|[\w-]*\+|\w*[0-9])",
     re.IGNORECASE,
 )

@@ -22,7 +22,8 @@ class AttentionTable(pa.DataFrameModel):
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
         ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seq_length", "seqlen_q",
-         "seq_len_q", "q_seq_len", "q_len", "s_q", "sq", "seq_q", "n_ctx", "context_length"],
+         "seq_len_q", "q_seq_len", "q_len", "s_q", "sq", "seq_q", "n_ctx", "context_length",
+         "sequence", "global_seqlen", "global_seq_len"],
         kind="exact", ge=1, meaning="queries",
     )  # fmt: skip
     kv_seq: int = logged(
@@ -49,7 +50,9 @@ class AttentionTable(pa.DataFrameModel):
     )
     causal: bool = logged(["causal", "is_causal"], kind="exact", nullable=True)
     direction: str = named(["direction", "pass", "mode"], meaning="forward or backward")
-    kernel: str = named(["kernel", "kernel_name", "backend", "kernel_source"])
+    kernel: str = named(
+        ["kernel", "kernel_name", "backend", "kernel_source", "impl", "implementation", "library"]
+    )
     time: float = logged(
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
     )

@@ -39,7 +39,10 @@ class OperatorTable(pa.DataFrameModel):
         ["batch", "b", "batch_size", "bs", "bsz"], kind="exact", ge=1, nullable=True
     )
     seq: int = logged(
-        ["seq", "seq_len", "seqlen", "sequence_length", "t"], kind="exact", ge=1, nullable=True
+        ["seq", "seq_len", "seqlen", "sequence_length", "sequence", "t", "l"],
+        kind="exact",
+        ge=1,
+        nullable=True,
     )
     tokens: int = logged(
         ["tokens", "num_tokens", "num_token", "bt", "b * t", "m", "rows"],
@@ -265,6 +268,7 @@ FORMAT = Format(
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex) [^:=|]*"
     r"(?:norm|softmax|glu|rope|gelu|silu|entropy)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
+    rf"|(?:{'|'.join(_TITLED)})(?:[^a-z|].*)?:\s*$"
     r"|^\s*\|[^:=]*\btriad\b[^:=|]*\|"
     r"|\b(?:bw|bandwidth|throughput) ?[:=] *[0-9.]+ ?[gt]b/s\b[^|]*[:=] ?[0-9.]+ ?(?:[mu]s|µs)\b"
     r"|[0-9] ?(?:[mu]s|µs),? \(?(?:bw|bandwidth)?[ :=]*[0-9.]+ ?[gt]b/s\b"

@@ -67,6 +67,7 @@ from assay.ingest.kernels.operator_grids import (
     with_width,
 )
 from assay.ingest.kernels.product_prints import agree
+from assay.ingest.kernels.rank_columns import ranks_apart
 from assay.ingest.kernels.row_names import (
     parts_apart,
     said_by_columns,
@@ -85,6 +86,7 @@ from assay.ingest.kernels.settings_around import (
 )
 from assay.ingest.kernels.units_said import in_units_of_tests
 from assay.ingest.numbers.units import unit
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
@@ -113,10 +115,11 @@ def kernel_rows(
     plainly = _of_one_host(lines)
     lines = _with_headings(plainly)
     order = cache(lambda: order_of_sizes(lines))
+    device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
-    tables = map(
-        tuples_apart, apart(_grids(lines if others else plainly, (table, *others), shaped))
-    )
+    of_ranks = ranks_apart if "op" in fields(table.schema) else _as_it_is
+    grids = _grids(lines if others else plainly, (table, *others), shaped)
+    tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
     for each in tables:
         found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
@@ -147,11 +150,25 @@ def kernel_rows(
         _batched(lines, grid, records)
         records = [each for each in _agreeing(records) if not _moved(each)]
         _settle(lines, grid, columns, records, fields(table.schema).keys())
+        _on_the_one(records, device)
         if products and not _of_products(lines, grid, records, products):
             continue
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _on_the_one(records: Sequence[Record], device: Callable[[], Cell | None]) -> None:
+    """Give calls that name no device the one that the document names."""
+    bare = [record for record in records if "gpu" not in record.cells]
+    cell = device() if bare else None
+    for record in bare if cell else ():
+        record.cells["gpu"] = (cell or Cell("", 0, 0))._replace(value_origin="assumed")
+
+
+def _is_row(line: Line) -> bool:
+    """Whether a line is one of a table in Markdown or HTML."""
+    return line.text.lstrip().startswith(("|", "<t"))
 
 
 def _settle(

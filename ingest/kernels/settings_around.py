@@ -62,7 +62,9 @@ SIZES = {
         r"|(?<![\w.])d ?= ?([0-9]+)(?![\w.]*[0-9])",
         re.I,
     ),
-    "batch": deferred(r"\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I),
+    "batch": deferred(
+        r"(?<!--)(?<!per_device_train_)\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I
+    ),
     "seq": deferred(
         r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
         rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
@@ -126,7 +128,8 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
                     yield name, told.capitalize() if told in _SAID else str(not told)
             else:
                 yield name, told.replace(",", "").replace(" and ", " + ")
-    for found in _LETTERS.finditer(text):
+    scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
+    for found in (*_LETTERS.finditer(text), *scans):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
 
@@ -134,6 +137,11 @@ _CALLED_WITH = deferred(r"\w\([^()]*\bcausal ?=")
 """A call, whose argument is of whoever writes it so."""
 
 _SAID = {"True", "False", "true", "false"}
+
+_LETTERS_OF_SCANS = deferred(
+    r"\bB ?= ?(?P<batch>[0-9]+),? (?:[LTS] ?= ?(?P<seq>[0-9]+),? )?D ?= ?(?P<hidden>[0-9]+)\b"
+)
+"""Sizes of operators without heads in letters: `B=8, D=1536`."""
 
 _INCLUDED = deferred(r"\binclud(?:e|es|ing) (?:the )?backward(?: pass)?\b", re.I)
 

@@ -657,8 +657,8 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         yield Part("gpu", device.text, device.at)
 
 
-def _of_either(text: str) -> bool:
-    """Whether devices in brackets behind a few nodes may be those of each, or of all: `two nodes (8
+def of_either(text: str) -> int | None:
+    """Where devices in brackets behind a few nodes may be those of each, or of all: `two nodes (8
     H100)`; a multiplication sign is of each, and so is a word."""
     for found in _HOSTS.finditer(text):
         count, nodes = _number(found["m"]), _number(found["n"])
@@ -669,8 +669,8 @@ def _of_either(text: str) -> bool:
             and between.rstrip().endswith("(")
             and not _OF_EACH_SAID.search(text, found.end("n"))
         ):
-            return True
-    return False
+            return found.start("m")
+    return None
 
 
 _OF_EACH_SAID = deferred(r"[x×*]|\beach\b|\bper\b|\bof\b|\btotal\b|\ball\b")
@@ -702,8 +702,18 @@ _NODE_IS = deferred(
 """A node by the devices that it is or has: `One node is 8 GPUs.`"""
 
 
+_IN_ALL_A_NODE = deferred(
+    rf"[0-9]+ ?[x×] ?(?:[A-Z][\w-]* )?{SIGN}s? (?:modules? )?(?:per|/|a|in each) ?"
+    r"(?:node|host|server)"
+    r"\s?(?:=|\(|i\.e\.,?) ?\(?([0-9]{1,3}) (?:GCD|GPU|die|tile|core|device)s?\b"
+)
+"""Modules of a node, and how many devices those are: `4x MI250X per node = 8 GCDs`."""
+
+
 def devices_of_a_node(text: str) -> tuple[str, int] | None:
     """How many devices a text says in as many words that a node has, and where."""
+    if whole := _IN_ALL_A_NODE.search(signed(text)):
+        return whole[1], whole.start(1)
     found = _NODE_IS.search(text)
     return (COUNTS.get(found["n"], found["n"]), found.start("n")) if found else None
 
@@ -732,7 +742,7 @@ def machines(text: str) -> Iterator[Part]:
         return
     told = list(_counted_in(text))
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
-    if hosts and "(" in plain and _of_either(plain):
+    if hosts and "(" in plain and of_either(plain) is not None:
         told, hosts = (
             [part for part in parts if part.name not in ("gpus", "gpus_per_node")]
             for parts in (told, hosts)

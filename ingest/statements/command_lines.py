@@ -147,7 +147,7 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
         if "$" in digits:
             return {name: Cell(digits, line.number, line.column + at, state="unknown")}
         return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}
-    return {} if "$" in text else said(key, text.rstrip("),'\"`"), line, at)
+    return {} if "$" in text else said(key, text.rstrip(").,;'\"`"), line, at)
 
 
 def assigned(line: Line) -> dict[str, Cell]:

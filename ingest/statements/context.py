@@ -160,8 +160,10 @@ def read_context(
         if more or may_state(line.text):
             section = tuple(number for _, number, _ in path)
             statement = (
-                None if key in silent else stated(source, line, section, says=says, heading=key[2])
-            )
+                None if key in silent
+                else stated(source, line, section, says=says, heading=key[2])
+                or _of_a_model(source, line, section)
+            )  # fmt: skip
             rest = _divided(context, statement, line) if above else statement
             rest = _turning(_beside(rest, line, section, more), above, section)
             statement = _in_its_place(rest, lines, at, taken)
@@ -181,6 +183,18 @@ def read_context(
                 context.commands_on |= {cell.line: on for cell in placed.values.values()}
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
+
+
+_IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
+"""A line in bold that stands for a heading."""
+
+
+def _of_a_model(source: str, line: Line, section: tuple[int, ...]) -> Statement | None:
+    """What a line in bold says as a heading, if that names a model: it is of what follows it."""
+    if not _IN_BOLD.fullmatch(line.text):
+        return None
+    title = stated(source, line, section, says=None, heading=True)
+    return title if title is not None and "model" in title.values else None
 
 
 def _beside_tables(

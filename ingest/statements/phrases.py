@@ -20,6 +20,7 @@ from assay.ingest.prose.counted_machines import (
     PER_NODE,
     devices_of_a_node,
     machines,
+    of_either,
     one_device,
 )
 from assay.ingest.schema.configuration import Configuration
@@ -227,8 +228,9 @@ OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.
 
 OF_ALL = deferred(
     r"(?:\bfor )?\ball (?:of )?(?:the |our |these )?"
+    r"(?:models (?:use|have|share)\b|"
     r"(?:experiments|runs|results|measurements|numbers"
-    r"|(?<=for all the )models|(?<=for all )models)\b"
+    r"|(?<=for all the )models|(?<=for all )models)\b)"
     r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))",
     re.IGNORECASE,
 )
@@ -299,9 +301,14 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
         del said["gpus"]  # of one of several runs
-    if "GCD" in line.text and _IN_DIES.match(line.text):  # a node has twice as many of those
-        said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
-        if node := devices_of_a_node(line.text):
+    if "(" in line.text and (either := of_either(signed(line.text))) is not None:
+        left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
+        said |= {"gpus": left, "gpus_per_node": left}
+    if "GCD" in line.text:
+        node = devices_of_a_node(line.text)
+        if node or _IN_DIES.match(line.text):  # a node has twice as many of those
+            said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
+        if node:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
@@ -319,7 +326,8 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     named = _of_a_model(text)
     told = _told(text, 1 if named else least, logged=logged)
     alone = _alone(text, told)
-    told += switched(text) if told or alone or least < LEAST else ()
+    always = least < LEAST or not text.isascii()  # in Chinese they are sentences of their own
+    told += switched(text) if told or alone or always else ()
     of_model = (bool(told) and named) or _TRAINS_IT.match(text) is not None
     told += _titled(text, told) if len(told) >= LEAST or of_model else ()
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)

@@ -38,7 +38,9 @@ _TELLS = deferred(
 """Words of a remark in a cell that tells of a run, and does not set it: `dies at batch 37`."""
 
 _IN_FORMAT = deferred(
-    rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe)\b)"
+    rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe"
+    r"|linears?|linear layers?|gemms?|mat-?muls?)\b)",
+    re.IGNORECASE,
 )
 """A label that begins with the format that its row ran in: `fp8 (TE, hybrid)`."""
 

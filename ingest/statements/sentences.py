@@ -207,7 +207,8 @@ _TUPLE = deferred(
 _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
     r"(?:recomput\w+|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
-    r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b)"
+    r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
+    r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
     r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
     re.IGNORECASE,
 )
@@ -260,8 +261,9 @@ _NOT_ACCUMULATED = deferred(
 
 _AGAIN_IN_CHINESE = deferred(
     r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用)了?)\s*"
+    r"(?:[^。;；,，]{1,12}[与和及、])?"
     r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
-    r"|(?:gradient|activation) checkpointing)"
+    r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全|选择性)[)）])?"
     r"|(?:梯度检查点|激活检查点|重计算)(?:均|都|已)?(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)"
 )
 """Recomputation that a sentence in Chinese switches."""
@@ -701,14 +703,11 @@ def switched(text: str) -> Iterator[Part]:
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
     if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(text)):
-        off = again["off"] or again["not"]
-        how = (
-            "none"
-            if off
-            else {"全": "full", "完": "full", "选": "selective"}.get((again["how"] or " ")[0])
-        )
+        kind = "无" if again["off"] or again["not"] else again["how"] or again["kind"] or " "
+        how = {"无": "none", "全": "full", "完": "full", "选": "selective"}.get(kind[0])
         name = "recompute" if how else "activation_checkpointing"
         yield Part(name, how or "True", again.start())
+        yield Part("", "", 0)  # a statement by its form
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
     for pattern, (name, word) in _SWITCHES.items():

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from assay.ingest.binding.comparing import fills
 from assay.ingest.columns.cells import quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
@@ -40,6 +41,8 @@ class Keyed:
     columns: tuple[str, ...]
     models: dict[str, Cell] = field(default_factory=dict)
     """The names as models, where a label says that they are, or the table is of no machines."""
+    machines: dict[str, Cell] = field(default_factory=dict)
+    """How many devices a machine has, by the device, where no two machines have the same."""
 
     def configure(self, records: Sequence[Record], title: str) -> set[int]:
         """Give rows what they are said to have run with, by their names or by the one that the
@@ -58,6 +61,18 @@ class Keyed:
                 used |= _give(record, named, cell)
         return used
 
+    def of_devices(self, records: Sequence[Record]) -> set[int]:
+        """How many devices a machine has, for rows that print its device and no other machine has
+        the same; returns the lines that say so."""
+        used = set[int]()
+        for record in records if self.machines else ():
+            gpu = record.cells.get("gpu")
+            device = only(gpu.text) if gpu else None
+            cell = self.machines.get(device.key) if device else None
+            if cell is not None and "gpus_per_node" not in record.cells:
+                used |= _give(record, "gpus_per_node", cell)
+        return used
+
     def _of_one(self, records: Sequence[Record], title: str) -> set[int]:
         """The same for a table whose title names one row of this one, and whose rows name no model
         and no machine."""
@@ -73,6 +88,9 @@ class Keyed:
 def _give(record: Record, name: str, cell: Cell) -> set[int]:
     """Give a row a field, unless its own is nearer than what is said above both tables, which is of
     all rows, and this of one; the line that says it, if it does."""
+    both = name == "gpus_per_node" and {"gpus", "nodes"} <= record.cells.keys()
+    if both and not fills(cell, record.cells):
+        return set()  # a module of it has several
     own = record.cells.get(name)
     if own is not None and own.line >= min(cell.line, record.line):
         return set()
@@ -170,7 +188,18 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
             found.setdefault(name, cells)
             if not machines:
                 models[name] = Cell(name, key.line, key.column, value_origin="stated")
-    return Keyed(found, tuple(columns[n].label for n in (*told, *sizes)), models)
+    understood = tuple(columns[n].label for n in (*told, *sizes))
+    return Keyed(found, understood, models, _by_device(found) if machines else {})
+
+
+def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:
+    """How many devices each machine has, by its device; none of one that two machines have."""
+    many = dict[str, list[Cell]]()
+    for cells in {id(cells): cells for cells in found.values()}.values():
+        device = only(cells["gpu"].text) if "gpu" in cells else None
+        if device and "gpus_per_node" in cells:
+            many.setdefault(device.key, []).append(cells["gpus_per_node"])
+    return {key: each[0] for key, each in many.items() if len(each) == 1}
 
 
 def _naming(columns: Sequence[Column], rows: Sequence[GridRow], told: Sequence[int]) -> int | None:
@@ -241,10 +270,14 @@ def _of_machine(at: GridCell) -> dict[str, Cell]:
     if device is None:
         return {}
     cell = Cell(device.text, at.line, at.column, value_origin="stated")
-    count = counted_devices(text) or (behind[1] if behind else None)
+    dies = _DIES.search(text)
+    count = dies[1] if dies else counted_devices(text) or (behind[1] if behind else None)
     many = {"gpus_per_node": cell._replace(text=count.replace(",", ""))} if count else {}
     return {"gpu": cell, **many}
 
+
+_DIES = re.compile(r"\(([0-9]{1,3}) (?:GCD|die|tile)s\)")
+"""How many devices the modules of a machine are: `8x MI250X (16 GCDs)`."""
 
 _COUNTED = re.compile(rf"([0-9]{{1,2}}) ?[x×]? ?(?:NVIDIA |AMD )?(?={SIGN})")
 
@@ -280,6 +313,8 @@ def configured(
     for held in found:
         used: set[int] = set()
         if held is not None:
+            for records, _ in measured if held.machines else ():
+                used |= held.of_devices(records)
             for name in held.rows.keys() & naming.keys():
                 for records, title in naming[name]:
                     used |= held.configure(records, title)

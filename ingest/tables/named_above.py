@@ -273,7 +273,18 @@ def heard_in(text: str) -> Heard:
         model_named(text) and many_devices(text)
     )
     phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
-    return Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+    of_memory = tuple(_with_its_unit(found, bare) for found in _OF_MEMORY.finditer(bare))
+    return Heard(tuple(phrases), of_memory, of_kernels)
+
+
+def _with_its_unit(found: re.Match[str], text: str) -> str:
+    """What a text calls a memory, with the unit that it says behind a few other words."""
+    apart = None if "B" in found[0] else _UNIT_BEHIND.match(text, found.end())
+    return f"{found[0]} ({apart[1]})" if apart else found[0]
+
+
+_UNIT_BEHIND = re.compile(r"(?:(?!\.\s)[^;|]){1,80}?(?:[(\[]|,? in )([MG]i?B)\b")
+"""`Peak memory of fine-tuning (GB)`, `peak memory reported by the allocator, in GB`."""
 
 
 _MAY_BE_RATED = re.compile("秒|초당|[Ss]ekunde|seconde|segundo|secondo|в секунду", re.IGNORECASE)

@@ -450,12 +450,15 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
             (column,) = header([" ".join(rest) + behind], schema)
             if column.spec is None or column.spec.name not in _OF_SIDES:
                 continue
-            small = set(split(english(SIZED.sub(" ", " ".join(name)))))
+            small = set(split(english(_OF_A_SIZE.sub("", SIZED.sub(" ", " ".join(name))))))
             if not small & (_NO_SIDE - {"delta"}) and any(map(str.isalpha, "".join(name))):
                 return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
             return None
     return None
 
+
+_OF_A_SIZE = re.compile(r"(?<=[A-Za-z])-(?:Ti|[TSBLHGM]|XL)(?:/[0-9]+)?\b")
+"""The size of a model behind its name, by a letter: `DeiT-B`."""
 
 _WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 

@@ -54,6 +54,7 @@ from assay.ingest.columns.open_labels import (
     with_letters,
     with_measured_memory,
     with_memory_units,
+    with_models,
     with_reserved,
     with_switches,
 )
@@ -363,7 +364,7 @@ class _Table:
             ],
         )
         labelled = with_batch_scopes(
-            with_switches(with_letters(labelled)),
+            with_models(with_switches(with_letters(labelled))),
             schema,
             lambda: [*(line.text for line in place.near), *place.texts()],
             known.legend,

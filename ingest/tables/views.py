@@ -543,6 +543,7 @@ def _by_caption(
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
     named_by |= {n: {"dtype": ""} for n in mixed_in}
+    named_by |= _stages_of_zero({n: columns[n].label for n in sides}, above)
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
         if told := axes(grid, columns, schema) or over_counts(grid, columns):
@@ -596,6 +597,23 @@ def _by_caption(
     )
 
 
+_A_STAGE = re.compile(r"(?:ZeRO[ -]?)?stage[ -]?([0-3])|(no|without|w/o) ZeRO", re.IGNORECASE)
+
+_ZERO_NAMED = re.compile(r"\bZeRO\b|\bDeepSpeed\b", re.IGNORECASE)
+
+
+def _stages_of_zero(
+    labels: Mapping[int, str], above: Sequence[Line]
+) -> dict[int, Mapping[str, str]]:
+    """The stage of ZeRO of columns that are called by it, where a label or the text above names
+    ZeRO: `No ZeRO | Stage 1 | Stage 2`."""
+    found = {n: stage for n, label in labels.items() if (stage := _A_STAGE.fullmatch(label))}
+    named = any(map(_ZERO_NAMED.search, (*labels.values(), *(line.text for line in above))))
+    if len(found) < len(("one", "another")) or not named:
+        return {}
+    return {n: {"zero_stage": stage[1] or "0"} for n, stage in found.items()}
+
+
 def _of_mixed(grid: Grid, at: int, column: Column, schema: Schema) -> bool:
     """Whether a column is of runs in mixed precision, in whatever format, and holds no formats:
     `Mixed precision` over `2.03`."""
@@ -620,7 +638,8 @@ def _measured_with(grid: Grid, at: int, column: Column) -> bool:
 
 _OF_A_SET_UP = re.compile(
     r"(?:(?:tokens|samples|sequences|images) ?(?:per|/) ?(?:GPU|device|card|chip|NPU|rank|replica)"
-    r"|(?:local |mini-?|total )?batch(?: ?size)?|micro-?batches|epochs?|steps|layers|rank|vocab)",
+    r"|(?:local |mini-?|total )?batch(?: ?size)?|micro-?batches|epochs?|steps|layers|rank|vocab"
+    r"|bits?|precision bits|quanti[sz]ation|r|lora[ _-]?(?:r|rank))",
     re.IGNORECASE,
 )
 """Labels of what was set and is no quantity, though no field is its own: `Tokens per GPU`."""
@@ -714,6 +733,11 @@ _SAID_OF_ALL = re.compile(
 """A sentence that says in what everything in the table below it is."""
 
 
+_MEMORY_OF_ALL = re.compile(
+    r"\W*(?:(?:the|all|peak|max(?:imum)?|GPU|training) )*(?:GPU )?(?:memory|VRAM)\b", re.IGNORECASE
+)
+"""How a sentence begins that is about the memory in the table below it."""
+
 _OTHER_THINGS = ALTERS | SERVING | GENERIC | {
     "loss", "accuracy", "acc", "score", "bleu", "epoch", "epochs", "step", "steps", "layers",
     "memory", "vram", "hours", "days", "cost", "price", "power", "version", "seed", "id", "bubble",
@@ -727,6 +751,10 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     """Whether the text above says in what all numbers are, and columns are names of set-ups."""
     told = any(
         _SAID_OF_ALL.search(unmarked(line.text)) and heard_in(line.text).phrases for line in above
+    )
+    told |= any(
+        _MEMORY_OF_ALL.match(unmarked(line.text)) and len(heard_in(line.text).of_memory) == 1
+        for line in above
     )
     compared = bool(comparing([column.label for column in columns]))
     if not told and not compared:

@@ -49,7 +49,7 @@ GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
                 "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev", "tpu", "tpus",
                 "ipu", "ipus",
-                "tile", "tiles", "rank"}  # fmt: skip
+                "tile", "tiles", "rank", "accel", "accels"}  # fmt: skip
 
 MEMORY = {"mem", "memory", "vram", "hbm", "gram"}
 
@@ -589,6 +589,21 @@ _SCALED = re.compile(r"10\s*(?:\^|\*\*)|10[⁰¹²³⁴-⁹]|[x×*]\s*1?0{2,}|[0
 _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
 
 
+_TF = re.compile(r"(?<![A-Za-z])(?:m(?:odel )?)?TFs?(?= ?/ ?s)")
+
+_OF_AUDIO = re.compile(
+    r"(?<![a-z])(?:audio|speech)[ _-](?:s|secs?|seconds?)(?: ?/ ?| per |_per_)"
+    r"(?:s|sec|second)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Seconds of audio that are trained on in one: `audio s/s`."""
+
+_OF_CONTENT = re.compile(
+    r"^(?:effective|non-?pad(?:ding|ded)?|real) (?=tok)|(?<![a-z])audio[ _](?=clip)", re.IGNORECASE
+)
+"""In front of tokens or clips: what they are, which leaves their rate what it is."""
+
+
 @lru_cache(maxsize=4096)
 def said(label: str) -> Said | None:
     """Meaning of the label of a column, None where a word of it is unknown.
@@ -601,6 +616,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
+    label = _TF.sub("TFLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
