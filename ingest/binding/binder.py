@@ -260,6 +260,14 @@ class Binder:
         self._go_to(line)
         return self._any.get(self.section(line), {})
 
+    def formats_of(self, line: int, names: Sequence[str]) -> Iterator[Cell]:
+        """Number formats that the section of a line says of rows with one of some names."""
+        section = self.section(line)
+        for name in names:
+            said = self._subjects.get((normalise(name), section), {})
+            if "dtype" in said:
+                yield said["dtype"]
+
     def bound(
         self,
         line: int,
@@ -555,6 +563,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
+        _of_its_name(record, own, binder)
         bound = binder.bound(
             record.line, record.cells, record.opened, tabled=record.tabled, names=own
         )
@@ -577,6 +586,16 @@ def bind(records: Iterable[Record], context: Context) -> None:
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+def _of_its_name(record: Record, names: Sequence[str], binder: Binder) -> None:
+    """Take out the number format that the line above a table says of all rows where the same line
+    says another of this one: `bf16 (fp16 on the T4)`."""
+    held = record.cells.get("dtype")
+    if held is None or held.value_origin != "stated":
+        return
+    if any(each.line == held.line for each in binder.formats_of(record.line, names)):
+        del record.cells["dtype"]
 
 
 def _of_a_micro_batch(cells: dict[str, Cell]) -> None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.terms import normalise
 
@@ -64,7 +64,8 @@ _OF_ONE = re.compile(
 
 _OF_ALL = re.compile(
     rf"{_SUBJECT} {_IS} (?:the )?[`*_]*(?:global|in total|total|summed|over all|across all"
-    rf"|for all|of all|of the whole job)\b",
+    rf"|for all|of all|of the whole job|(?:the )?number of [\w ]{{1,24}} in (?:an?|the|one) "
+    r"(?:global|total) batch)\b",
     re.IGNORECASE,
 )
 """A sentence by which the batches of a table are those of the whole job."""
@@ -145,6 +146,48 @@ _SWITCH = re.compile(r"(?:check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?
 _SWITCHED = re.compile(
     r"yes|no|on|off|true|false|[yn✓✔✗✘✅❌]|none|full|selective|-|–|—", re.IGNORECASE
 )
+
+
+_FIRST_OF_TWO = {
+    "params": re.compile(
+        r"total ?(?:/|\(|and) ?activ\w* ?(?:params?|parameters)?\)?|(?:params?|parameters|size) ?"
+        r"\(?total ?/ ?activ\w*\)?",
+        re.IGNORECASE,
+    ),
+    "experts": re.compile(
+        r"(?:#|num(?:ber of)? )?experts? ?(?:\(top-?k\)|/ ?top-?k)", re.IGNORECASE
+    ),
+}
+"""Labels of two numbers, the second of them in use: `Total / Active Params`, `Experts (topk)`."""
+
+_TWO_NUMBERS = re.compile(r"([0-9][0-9,.]*\s?[BM]?)\s*(?:/|\()\s*[0-9][0-9,.]*\s?[BM]?\s*\)?")
+
+
+def with_first_of_two(grid: Grid) -> Grid:
+    """The grid with the first of two numbers under labels that name both, the whole and what of it
+    is in use: `46.7B / 12.9B`, `8 (2)`."""
+    if not grid.heads or grid.labels:
+        return grid
+    last, names = grid.heads[-1], dict[int, str]()
+    rows = [row for row in grid.rows if len(row.cells) == len(last.cells)]
+    for at, cell in enumerate(last.cells):
+        label = plain(cell.text)
+        name = next((n for n, form in _FIRST_OF_TWO.items() if form.fullmatch(label)), None)
+        if name and rows and all(_TWO_NUMBERS.fullmatch(plain(r.cells[at].text)) for r in rows):
+            names[at] = name
+    if not names:
+        return grid
+
+    def first(row: GridRow) -> GridRow:
+        cells = list(row.cells)
+        for at in names if len(cells) == len(last.cells) else ():
+            found = _TWO_NUMBERS.fullmatch(plain(cells[at].text))
+            cells[at] = cells[at]._replace(text=found[1].strip()) if found else cells[at]
+        return replace(row, cells=tuple(cells))
+
+    cells = tuple(c._replace(text=names.get(n, c.text)) for n, c in enumerate(last.cells))
+    heads = (*grid.heads[:-1], replace(last, cells=cells))
+    return replace(grid, heads=heads, rows=tuple(map(first, grid.rows)))
 
 
 def with_models(grid: Grid) -> Grid:

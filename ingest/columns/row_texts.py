@@ -77,9 +77,16 @@ class Words(NamedTuple):
     cited: bool = False
 
 
+_OF_OTHERS = {
+    "column", "contributor", "contributors", "author", "maintainer", "owner", "贡献方", "贡献者",
+    "提供方", "维护者", "负责人",
+}  # fmt: skip
+"""Labels of texts that are no words of a run: its side, and who ran it."""
+
+
 def own_words(record: Record) -> Iterator[Words]:
     """Texts of a row beside its numbers, and the notes that its signs point to."""
-    held = [(label, text) for label, text in record.other if label != "column"]
+    held = [(label, text) for label, text in record.other if label not in _OF_OTHERS]
     held += [(name, c.text) for name in _NAMED if (c := record.cells.get(name))]
     for label, text in held:
         others = len(text) <= LONGEST and _others_measured(label, text)

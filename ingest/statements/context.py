@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import polars as pl
+from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, line_of_other
@@ -53,7 +54,8 @@ from assay.ingest.statements.wrapped import (
     names_another,
     said_beside,
 )
-from assay.ingest.vocabulary.devices import only, signed
+from assay.ingest.vocabulary.devices import SIGN, device_at, only, signed
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SAME = deferred(
     r"\W*(?:(?:with|for|on|here|now|again|still|using) )*(?:the )?same (?:model|architecture)\b"
@@ -440,11 +442,31 @@ def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
                 yield Statement(line.number, section, {name: cell}, subject=model, here=True)
 
 
+_ON_DEVICE = deferred(
+    rf"(?<=\()({NUMBER_FORMAT}) (?:on|for) (?:the |our |all )?(?={SIGN}s?(?: GPUs?| cards?)?\))"
+    rf"|(?<![\w-])({NUMBER_FORMAT}) (?:on|for) (?:the |our |all )?"
+    rf"(?={SIGN}s?,? (?:and )?{NUMBER_FORMAT} "
+    r"(?:elsewhere|otherwise|on (?:all |the )?(?:other|rest)))",
+    re.IGNORECASE,
+)
+
+
+def _formats_of_devices(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
+    """Statements of a line that gives runs on one device a number format of their own: `bf16 (fp16
+    on the T4)`, `fp16 on the V100, bf16 elsewhere`."""
+    plain = signed(line.text) if " on " in line.text or " for " in line.text else ""
+    for found in _ON_DEVICE.finditer(plain) if len({*FORMATS.findall(plain)}) > 1 else ():
+        device = device_at(line.text, found.end())
+        group = found.lastindex or 1
+        cell = Cell(found[group], line.number, line.column + found.start(group))
+        yield Statement(line.number, section, {"dtype": cell}, subject=device.text, here=True)
+
+
 def _divided(context: Context, statement: Statement | None, line: Line) -> Statement | None:
     """A statement without what its line says of each of several models, which is noted."""
     section = context.sections[-1][1] if context.sections else ()
     apart = list(_of_each(line, section))
-    context.statements += apart
+    context.statements += [*apart, *_formats_of_devices(line, section)]
     if statement is None or not apart:
         return statement
     told = {name for each in apart for name in each.values}

@@ -301,6 +301,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
         del said["gpus"]  # of one of several runs
+    said = _shared(said, line)
     if "(" in line.text and (either := of_either(signed(line.text))) is not None:
         left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
         said |= {"gpus": left, "gpus_per_node": left}
@@ -312,6 +313,25 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
+
+
+def _shared(said: dict[str, Cell], line: Line) -> dict[str, Cell]:
+    """What a line says, with the devices that share a sequence, whose batch is that of all."""
+    found = _SHARED.search(line.text) if "equence" in line.text else None
+    if found is None:
+        return said
+    whole = {"batch_size": "global_batch"}
+    said = {whole.get(name, name): cell for name, cell in said.items()}
+    return {**said, "cp": Cell(found[1], line.number, line.column + found.start(1))}
+
+
+_SHARED = deferred(
+    r"\b(?:one|a|the|each|every) sequence (?:is |was )?(?:shared|split|sharded|distributed|spread)"
+    r" (?:by|over|across|among|between) (?:all )?(?:the |our )?([0-9]+) "
+    r"(?:GPU|device|rank|card|chip)s\b",
+    re.IGNORECASE,
+)
+"""A sequence that several devices share: their context is parallel, and a batch is of all."""
 
 
 def _of_something_else(text: str) -> bool:

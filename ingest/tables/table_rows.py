@@ -51,6 +51,7 @@ from assay.ingest.columns.open_labels import (
     estimates_beside,
     with_bare_sizes,
     with_batch_scopes,
+    with_first_of_two,
     with_letters,
     with_measured_memory,
     with_memory_units,
@@ -364,7 +365,7 @@ class _Table:
             ],
         )
         labelled = with_batch_scopes(
-            with_models(with_switches(with_letters(labelled))),
+            with_models(with_switches(with_letters(with_first_of_two(labelled)))),
             schema,
             lambda: [*(line.text for line in place.near), *place.texts()],
             known.legend,

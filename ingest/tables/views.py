@@ -16,6 +16,7 @@ from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
 from assay.ingest.columns.composite import called, remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, numberless, says_how
+from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
 from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
@@ -543,7 +544,8 @@ def _by_caption(
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
     named_by |= {n: {"dtype": ""} for n in mixed_in}
-    named_by |= _stages_of_zero({n: columns[n].label for n in sides}, above)
+    labels = {n: columns[n].label for n in sides}
+    named_by |= _stages_of_zero(labels, above) | _recomputed(labels, above)
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
         if told := axes(grid, columns, schema) or over_counts(grid, columns):
@@ -595,6 +597,25 @@ def _by_caption(
         Group(rest, {at: column}, column.label, {**over[at - 1], **(named_by.get(at) or {})}, at)
         for at, column in own.items()
     )
+
+
+_AGAIN = re.compile(
+    r"(?:(?P<none>no|without|w/o|none)|(?P<how>selective|full))"
+    r"(?: (?:activation |gradient )?(?:recomput\w*|(?:check-?point\w*|ckpt|AC)))?",
+    re.IGNORECASE,
+)
+
+_OF_AGAIN = re.compile(r"recomput|check-?pointing|\bckpt\b|重计算", re.IGNORECASE)
+
+
+def _recomputed(labels: Mapping[int, str], above: Sequence[Line]) -> dict[int, Mapping[str, str]]:
+    """How much is computed again in columns that are called by it, where one of them or the text
+    above says what it is: `no recompute | selective | full`."""
+    found = {n: how for n, label in labels.items() if (how := _AGAIN.fullmatch(label))}
+    named = any(map(_OF_AGAIN.search, (*labels.values(), *(line.text for line in above[-2:]))))
+    if len(found) < len(("one", "another")) or not named:
+        return {}
+    return {n: {"recompute": (how["how"] or "none").casefold()} for n, how in found.items()}
 
 
 _A_STAGE = re.compile(r"(?:ZeRO[ -]?)?stage[ -]?([0-3])|(no|without|w/o) ZeRO", re.IGNORECASE)
@@ -753,7 +774,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
         _SAID_OF_ALL.search(unmarked(line.text)) and heard_in(line.text).phrases for line in above
     )
     told |= any(
-        _MEMORY_OF_ALL.match(unmarked(line.text)) and len(heard_in(line.text).of_memory) == 1
+        _MEMORY_OF_ALL.match(unmarked(line.text)) and heard_in(line.text).of_memory
         for line in above
     )
     compared = bool(comparing([column.label for column in columns]))
@@ -771,7 +792,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
 
 def _words_of_a_name(label: str) -> set[str]:
     """The words of a label without letters behind the name of a model: `ViT-B/16`."""
-    words = split(english(label))
+    words = split(english(SIZED.sub(" ", label)))
     named = bool(words) and len(words[0]) > TWO_LETTERS
     return {word for word in words if not (named and len(word) == 1)}
 
