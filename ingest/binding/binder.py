@@ -47,6 +47,7 @@ from assay.ingest.binding.comparing import (
     fills,
     host,
     is_said,
+    may_hold,
     number_of,
     of_another_count,
     of_its_batch,
@@ -56,7 +57,6 @@ from assay.ingest.binding.comparing import (
     of_others,
     of_own_models,
     of_own_tables,
-    on_one,
     on_what,
     only_of,
     overridden,
@@ -338,9 +338,10 @@ class Binder:
                 ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))
-                if (any(map(partial(says_apart, cell), facts)) and not on_one(name, cell, own)) or (
-                    sized and name in SIZES
-                ):
+                if (
+                    any(map(partial(says_apart, cell), facts))
+                    and not may_hold(name, cell, mine, row)
+                ) or (sized and name in SIZES):
                     continue
                 if (
                     name == "gpus_per_node"

@@ -303,11 +303,16 @@ def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -
     return bool(said) and all(any(headed.get(n) for n in each.section) for each in said)
 
 
-def on_one(name: str, cell: Cell, own: Said) -> bool:
-    """Whether a line says that there was one node, which may hold the devices that a row prints."""
-    held = own.get("gpus")
+def may_hold(name: str, cell: Cell, said: Said, row: Said) -> bool:
+    """Whether nodes that a line speaks of hold the devices of a row: there was one, or they have so
+    many each, as it says."""
+    held, each = row.get("gpus"), said.get("gpus_per_node")
     many = number_of(held) if held is not None and held.state == "value" else None
-    return name == "nodes" and cell.text == "1" and bool(many) and (many or 0) <= LARGEST_NODE
+    nodes = number_of(cell) if name == "nodes" and cell.state == "value" else None
+    if not many or not nodes:
+        return False
+    of_each = number_of(each) if each is not None and each.state == "value" else None
+    return many == nodes * of_each if of_each else nodes == 1 and many <= LARGEST_NODE
 
 
 def without(values: Said, names: Collection[str]) -> dict[str, Cell]:

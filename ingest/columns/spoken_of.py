@@ -75,7 +75,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|(?<![A-Za-z])BS(?![A-Za-z])|\b(?:sequences|samples|images) (?:per|a) (?:step|update)\b"
         r"|\blots?\b|批|バッチ|배치"
     ),
-    ("accumulation",): r"\baccumul\w+|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
+    ("accumulation",): r"\baccum(?:ul\w+)?\b|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
     ("zero_stage",): r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard\w*",
     ("recompute",): (
         r"\b(?:activation|gradient|grad|selective|full|layer)[ -]?(?:checkpoint\w*|ckpt)"
@@ -185,11 +185,23 @@ def settled_nearer(values: Mapping[str, Cell], nearer: Mapping[int, str]) -> fro
             continue
         told = _settles(text)
         agree = {name for name in told & above.keys() if _agrees(name, above[name], text)}
+        if "gpus" not in above and (whole := _of_all_nodes(above)):  # `32 GPUs` below 4 nodes of 8
+            agree |= {"nodes"} if "gpus" in told and _agrees("gpus", whole, text) else set()
         if not agree.isdisjoint(_COUNTS):  # `8 GPUs` where those were said to be of one node
             lines = {above[name].line for name in agree.intersection(_COUNTS)}
             agree |= {name for name in _COUNTS if name in above and above[name].line in lines}
         apart |= (told & above.keys()) - agree
     return frozenset(apart)
+
+
+def _of_all_nodes(values: Mapping[str, Cell]) -> Cell | None:
+    """The devices of all nodes that one line counts, with those of each."""
+    nodes, each = values.get("nodes"), values.get("gpus_per_node")
+    if nodes is None or each is None or nodes.line != each.line:
+        return None
+    if not (nodes.text.isdecimal() and each.text.isdecimal()):
+        return None
+    return nodes._replace(text=str(int(nodes.text) * int(each.text)))
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the headings above it, which tables share

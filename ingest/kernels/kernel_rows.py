@@ -62,6 +62,7 @@ from assay.ingest.kernels.operator_grids import (
     of_anything,
     of_nvbench,
     of_training,
+    rates_of_runs,
     with_column,
     with_operators,
     with_width,
@@ -123,7 +124,8 @@ def kernel_rows(
     for each in tables:
         found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
-        if others and (of_training(found) or of_anything(lines, found) or of_all_calls(found)):
+        runs = of_training(found) if others else rates_of_runs(found)
+        if runs or (others and (of_anything(lines, found) or of_all_calls(found))):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
             _left_over(lines, found, *kind, table, folded)

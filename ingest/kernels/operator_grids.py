@@ -61,6 +61,16 @@ def of_training(grid: Grid) -> bool:
     return any(each is not None and each.field in OF_TRAINING for each in said)
 
 
+def rates_of_runs(grid: Grid) -> bool:
+    """Whether a label is a rate of tokens, sequences or images, which whole runs have alone."""
+    said = (meaning(plain(label)) for label in grid.header())
+    return any(each is not None and each.field in _RATES_OF_RUNS for each in said)
+
+
+_RATES_OF_RUNS = {
+    "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "samples_per_gpu_per_s", "item_rate",
+}  # fmt: skip
+
 _COSTS = ("flops_fwd", "flops_bwd")
 """Labels of an estimate of layers, whose own format reads it."""
 

@@ -283,7 +283,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     found: dict[str, dict[str, Cell]] = {}
     plain = in_english(by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
-    for begin, text in sentences:
+    for begin, whole in sentences:
+        text = _before_an_aside(whole)
         told = _enough(text, 1 if _KEYED.match(text) else least, logged=bool(line.prefix))
         for name, word, at, _ in told if told and not _of_something_else(text) else ():
             if name:
@@ -332,6 +333,21 @@ _SHARED = deferred(
     re.IGNORECASE,
 )
 """A sequence that several devices share: their context is parallel, and a batch is of all."""
+
+
+def _before_an_aside(text: str) -> str:
+    """A sentence up to the clause behind it that speaks of something else: `We train on 8 A100, and
+    it is slow as soon as we go over one node.`"""
+    if not _of_something_else(text) or _OPENS.search(text):
+        return text
+    clauses = [found.start() for found in _CLAUSE.finditer(text)]
+    heads = (text[:at] for at in reversed(clauses))
+    return next((head for head in heads if not _of_something_else(head)), text)
+
+
+_CLAUSE = deferred(
+    r", (?:and|but|so|which) (?!(?:on|with|for|in)\b)[^,]*\b(?:is|was|are|were|it|I|we)\b"
+)
 
 
 def _of_something_else(text: str) -> bool:

@@ -175,7 +175,8 @@ _ACCUMULATED = deferred(
     r"(?:for|per|in|to|before|make|give) (?:(?:each|every|an?|one|the) )?"
     r"(?:(?:optimi[sz]er|training|weight) )?(?:step|update)\b"
     r"|\baccumulat(?:ed?|es|ing|ion)(?: of)?(?: (?:the )?gradients)? (?:over|for|across) ([0-9]+) "
-    r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b",
+    r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b"
+    r"|\b(?:grad(?:ient)?[ _.])?accum(?:[ =:]| of )([0-9]+)(?![\w.,]*[0-9]|[kKM])",
     re.IGNORECASE,
 )
 """Steps that gradients are accumulated over: `8 steps of gradient accumulation`."""
@@ -218,7 +219,7 @@ _CHECKPOINTED = deferred(
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
     r"|s? (?:is |are )?(?:saved|written|stored))"
     r"(?P<on>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally|also))*"
-    r" (?:on|enabled|used|active|applied)\b"
+    r" (?:on\b(?! (?:every|each|all)\b)|(?:enabled|used|active|applied)\b)"
     r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*)?"
     r"(?P<off>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally))*"
     r" (?:off|disabled|none|not (?:used|enabled|needed|applied)|unused)\b)?"
@@ -291,6 +292,15 @@ _OF_ONE_MODEL = deferred(r"[0-9][0-9,]*[kK]?(?: tokens| sequences)? for (?:the )
 _AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|\band\b)\s*")
 
 
+_HOW_FOR_EACH = deferred(
+    r"[`*]*\b(no|none|selective|full)\b[`*]*(?: (?:activation |gradient )?"
+    r"(?:recomput\w+|check-?pointing|AC))? for (?:the )?"
+    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM])\b",
+    re.IGNORECASE,
+)
+"""How much is computed again, and the model that it is of: `full for 70B`."""
+
+
 def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     """The field that a sentence gives a model, or each of several, a value of, by its name.
 
@@ -298,9 +308,14 @@ def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     ('seq_len', {'8B': '8192', '70B': '4096'})
     >>> for_each("Global batch 512 for 70B."), for_each("We use 8 for 8B and 16 for 70B.")
     (('global_batch', {'70B': '512'}), None)
+    >>> for_each("`selective` activation checkpointing for 8B and `full` for 70B")
+    ('recompute', {'8B': 'selective', '70B': 'full'})
     >>> for_each("Batch size per GPU is 96 for mixed precision and 48 for FP32.")
     ('micro_batch', {'mixed precision': '96', 'FP32': '48'})
     """
+    how = {found[2]: found[1].casefold() for found in _HOW_FOR_EACH.finditer(text)}
+    if len(how) > 1 and ("heckpoint" in text or "ecomput" in text):
+        return "recompute", {name: "none" if word == "no" else word for name, word in how.items()}
     every = list(_FOR_EACH.finditer(text))
     told = {found[2]: found[1].replace(",", "") for found in every}
     gaps = [text[a.end() : b.start()] for a, b in pairwise(every)]
@@ -664,7 +679,7 @@ def computed_again(text: str) -> bool:
 
 
 _ASIDE = deferred(
-    r"\W*(?:(?:is|was) (?:used|applied|enabled|on)\b)?\W*"
+    r"\W*(?:(?:is|was) (?:used|applied)\b)?\W*"
     r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
     r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above| below)?)?\W*$",

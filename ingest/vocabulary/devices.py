@@ -187,6 +187,8 @@ def _device(found: re.Match[str]) -> Device:
             shown = piece.end()
     key = _KEY.sub("", name.casefold())
     key = _CARDS.get(key[:5], key)
+    if slice_of := _SLICE.fullmatch(name):
+        key = slice_of[1].casefold()
     form = "" if form in ("sxm", "oam") else form.replace("-", "")
     return Device(
         name + rest[:shown], found.start(), begin, found.end(), key, form, memory,
@@ -201,7 +203,13 @@ OF_EACH_NODE = re.compile(
 )
 """Behind devices that are counted of each node: `8x H100 per node`."""
 
-_CARDS = {"hl205": "gaudi", "hl225": "gaudi2", "hl325": "gaudi3", "hl338": "gaudi3"}
+_SLICE = re.compile(r"(?:TPU[ -]?)?(v[2-7][ep]?)-[0-9]{1,5}", re.IGNORECASE)
+"""A slice of chips by how many it has: `v6e-256`."""
+
+_CARDS = {
+    "trill": "v6e", "ironw": "v7", "hl205": "gaudi", "hl225": "gaudi2", "hl325": "gaudi3",
+    "hl338": "gaudi3",
+}  # fmt: skip
 """Devices that a maker calls by the number of their card, too, by how that begins."""
 
 _KEY = re.compile(
@@ -222,14 +230,19 @@ def only(text: str) -> Device | None:
     named = _chips([device for device in found if not device.kind])
     if not named or not _one(found):
         return None
-    return max(named, key=lambda device: (bool(device.memory), len(device.text)))
+    return max(named, key=_says_most)
+
+
+def _says_most(device: Device) -> tuple[bool, bool, int]:
+    """How much a name says of its device: a memory, then a number, then more letters."""
+    return bool(device.memory), any(map(str.isdigit, device.text)), len(device.text)
 
 
 def _chips(named: list[Device]) -> list[Device]:
     """Devices without servers that are called beside what they hold: `Atlas 900 A2, 8 × Ascend
     910B3`."""
     chips = [device for device in named if not device.key.startswith("atlas")]
-    return chips or named
+    return chips if any(device.key.startswith("910") for device in chips) else named
 
 
 def several(text: str) -> bool:
