@@ -159,7 +159,8 @@ _WIDE = str.maketrans("（）［］／％", "()[]/%")
 
 
 def plain(text: str) -> str:
-    """A text cell without emphasis, code marks, links and footnotes."""
+    """A text cell without emphasis, code marks, links, footnotes and marks of where it may part."""
+    text = text.replace("\u00ad", "").replace("&shy;", "")
     return text.strip() if len(text) > LONGEST else _plain(text)
 
 

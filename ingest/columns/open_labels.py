@@ -194,16 +194,19 @@ def with_models(grid: Grid) -> Grid:
     """The grid with the label of a model over a column of workloads, all of which name one by its
     size, where no other column does: `workload | llama3.1-8b-pretrain`."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    if grid.labels or labels.count("workload") != 1 or "model" in labels:
+    named = [at for at, label in enumerate(labels) if label in _WORKLOADS]
+    if grid.labels or len(named) != 1 or "model" in labels:
         return grid
-    at = labels.index("workload")
+    at = named[0]
     rows = [row for row in grid.rows if len(row.cells) == len(labels)]
-    if not rows or not all(_A_MODEL.match(plain(row.cells[at].text)) for row in rows):
+    if 2 * sum(_A_MODEL.match(plain(row.cells[at].text)) is not None for row in rows) <= len(rows):
         return grid
     last = grid.heads[-1]
     cells = tuple(c._replace(text="model") if n == at else c for n, c in enumerate(last.cells))
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
+
+_WORKLOADS = {"workload", "benchmark"}
 
 _A_MODEL = re.compile(
     r"[A-Za-z][\w.]*[- _](?:[\w.]+[- _])*?[0-9]+(?:\.[0-9]+)?[bBmM](?![A-Za-z0-9])"

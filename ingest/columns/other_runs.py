@@ -53,7 +53,8 @@ _AT_ANOTHER_TIME = deferred(
 )
 
 _ADVISED = deferred(
-    r"\brecommend\w*|\bminimum requirements?\b|\byou (?:can|could|need|may|might|must|should|want"
+    r"(?<!configurations we )(?<!settings we )\brecommend\w*|\bminimum requirements?\b"
+    r"|\byou (?:can|could|need|may|might|must|should|want"
     r"|have)\b|\b(?:if|when) (?:you|your)\b|\brequires?\b|\bneeds? (?!to\b)"
     r"|^\W*to (?:train|run|use|fine-?tune|launch|start|scale|fit|try|do)\b.{0,60}?[,:]"
     r" ?(?:please )?(?:set|use|run|add|pass|change|reduce|increase|lower|raise)\b"

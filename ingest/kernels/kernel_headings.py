@@ -144,7 +144,7 @@ _MESSAGES = deferred(
 """The one size of a message, which no table of several sizes is of."""
 
 _OF_SIZE = deferred(
-    r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast) of"
+    r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
     r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize)(?: is)? (?:at|of)) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )

@@ -207,7 +207,7 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
     timed = [(at, _beside(each), "kernel" in each.aside) for at, each in enumerate(columns)
              if each.spec is not None and each.spec.name == "time"]  # fmt: skip
     for at, each in enumerate(columns):
-        if each.spec is None or each.spec.name != "flops_rate" or "kernel" in each.aside:
+        if each.spec is None or each.spec.name not in _RATES or "kernel" in each.aside:
             continue
         alike = [place for place, beside, _ in timed if beside == each.aside]
         rates = [place for place, other in enumerate(columns)
@@ -217,6 +217,9 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
         if mine and "kernel" in columns[at - 1].aside:
             made[at] = replace(each, aside=columns[at - 1].aside)
     return made
+
+
+_RATES = {"flops_rate", "bandwidth"}
 
 
 def _beside(column: Column) -> dict[str, str]:

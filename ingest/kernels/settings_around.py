@@ -68,7 +68,7 @@ SIZES = {
     "seq": deferred(
         r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
         rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
-        r"|(?<![\w-])seq ([0-9]+k?)\b(?![.,]?[0-9]| ?(?:[-–~/x×]|to\b|and\b|or\b) ?[0-9])",
+        r"|(?<![\w-])seq(?:uence)? ([0-9]+k?)\b(?![.,]?[0-9]| ?(?:[-–~/x×]|to\b|and\b|or\b) ?[0-9])",
         re.I,
     ),
     "hidden": deferred(
@@ -129,7 +129,8 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
             else:
                 yield name, told.replace(",", "").replace(" and ", " + ")
     scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
-    for found in (*_LETTERS.finditer(text), *scans):
+    heads = _LETTERS_OF_HEADS.finditer(text.replace("`", ""))
+    for found in (*_LETTERS.finditer(text), *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
 
@@ -142,6 +143,9 @@ _LETTERS_OF_SCANS = deferred(
     r"\bB ?= ?(?P<batch>[0-9]+),? (?:[LTS] ?= ?(?P<seq>[0-9]+),? )?D ?= ?(?P<hidden>[0-9]+)\b"
 )
 """Sizes of operators without heads in letters: `B=8, D=1536`."""
+
+_LETTERS_OF_HEADS = deferred(r"\bV ?= ?(?P<vocab>[0-9]{4,6}),? H ?= ?(?P<hidden>[0-9]{3,5})\b")
+"""Sizes of the head of a model: `V=128256, H=4096`."""
 
 _INCLUDED = deferred(r"\binclud(?:e|es|ing) (?:the )?backward(?: pass)?\b", re.I)
 

@@ -462,7 +462,7 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         r"(?:layers?|blocks?)\b"
         r"(?! (?:of|per|each|[0-9]))",
     ),
-    ("vocab", "vocab", rf"\bvocab(?:ulary)?(?:[ _-]size)?{_SET}{{N}}"),
+    ("vocab", "vocab", rf"\bvocab(?:ulary)?(?:[ _-]size)?(?:{_SET}| (?:has|had|contains) ){{N}}"),
     ("experts", "expert", r"{N} (?:routed |total |fine-grained |local |MoE )*experts\b(?! "
     r"(?:per|on|each|of|a)\b)"),
     ("heads", "head", r"{N} (?:attention |query |self-attention |Q )*heads\b"),

@@ -702,6 +702,12 @@ _NODE_IS = deferred(
 """A node by the devices that it is or has: `One node is 8 GPUs.`"""
 
 
+_SEEN = deferred(
+    r"\b(?:Slurm|SLURM|PyTorch|HIP|ROCm|TensorFlow|JAX|programs|the system)\b[^.;]{0,30}"
+    r"\bsees? [*_]*([0-9]{1,2})[*_]* (?:GPUs|devices|GCDs)\b"
+)
+"""How many devices programs see on a node."""
+
 _IN_ALL_A_NODE = deferred(
     rf"[0-9]+ ?[x×] ?(?:[A-Z][\w-]* )?{SIGN}s? (?:modules? )?(?:per|/|a|in each) ?"
     r"(?:node|host|server)"
@@ -712,7 +718,7 @@ _IN_ALL_A_NODE = deferred(
 
 def devices_of_a_node(text: str) -> tuple[str, int] | None:
     """How many devices a text says in as many words that a node has, and where."""
-    if whole := _IN_ALL_A_NODE.search(signed(text)):
+    if whole := _IN_ALL_A_NODE.search(signed(text)) or _SEEN.search(text):
         return whole[1], whole.start(1)
     found = _NODE_IS.search(text)
     return (COUNTS.get(found["n"], found["n"]), found.start("n")) if found else None

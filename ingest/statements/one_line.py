@@ -139,7 +139,7 @@ def _understood(
         return None
     if "&" not in line.text or not (signs := list(_ENTITY.finditer(line.text))):
         return _plainly(line, section, says=says, heading=heading)
-    plain = _ENTITY.sub(lambda found: unescape(found[0]), line.text)
+    plain = _ENTITY.sub(lambda found: unescape(found[0]).replace("\xa0", " "), line.text)
     found = _plainly(line._replace(text=plain), section, says=None, heading=heading)
     if found is None:
         return None

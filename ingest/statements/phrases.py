@@ -306,9 +306,10 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     if "(" in line.text and (either := of_either(signed(line.text))) is not None:
         left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
         said |= {"gpus": left, "gpus_per_node": left}
-    if "GCD" in line.text:
+    if "GCD" in line.text or _IN_MODULES.search(line.text):
         node = devices_of_a_node(line.text)
-        if node or _IN_DIES.match(line.text):  # a node has twice as many of those
+        in_modules = _IN_DIES.match(line.text) or _IN_MODULES.search(line.text)
+        if node or in_modules:  # a node has twice as many of those
             said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
         if node:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
@@ -318,13 +319,22 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
 def _shared(said: dict[str, Cell], line: Line) -> dict[str, Cell]:
     """What a line says, with the devices that share a sequence, whose batch is that of all."""
-    found = _SHARED.search(line.text) if "equence" in line.text else None
+    if "equence" not in line.text:
+        return said
+    if _SHARED_BY_ALL.search(line.text) and "micro_batch" in said:
+        return {"global_batch": said["micro_batch"], **said}
+    found = _SHARED.search(line.text)
     if found is None:
         return said
     whole = {"batch_size": "global_batch"}
     said = {whole.get(name, name): cell for name, cell in said.items()}
     return {**said, "cp": Cell(found[1], line.number, line.column + found.start(1))}
 
+
+_SHARED_BY_ALL = deferred(
+    r"\ball (?:the |of the )?(?:GPUs|devices|ranks|cards|chips) share (?:one|an?|the same) sequence\b",
+    re.IGNORECASE,
+)
 
 _SHARED = deferred(
     r"\b(?:one|a|the|each|every) sequence (?:is |was )?(?:shared|split|sharded|distributed|spread)"
@@ -398,6 +408,11 @@ _TRAINS = deferred(
 )
 """How a sentence begins that says which model was trained: `We train GPT-2 with …`."""
 
+
+_IN_MODULES = deferred(
+    r"\bMI250X?\b(?: Instinct)?[^.;,0-9]{0,12}\b(?:modules|cards|OAMs|packages)\b"
+)
+"""Cards of two dies each, which programs count."""
 
 _IN_DIES = deferred(
     r"(?!.*\b[0-9]+ GCDs?\b)(?:.*\bMI250X?\b.*\bmodules?\b|.*\bmodules?\b.*\bMI250X?\b)"

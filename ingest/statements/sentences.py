@@ -18,7 +18,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
 from assay.ingest.statements.values import OF_MACHINES, known
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
 SMALL = {"width": "hidden", "batch": "batch_size"}
 """Words that name a field in a sentence about a model, and other things elsewhere."""
@@ -234,7 +234,7 @@ _KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
 
 _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
 
-_LISTED = deferred(r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b)")
+_LISTED = deferred(r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b|with\b)")
 """Around a switch that is an item of a list, and so on."""
 
 _OF_NO_RUNS = deferred(
@@ -301,6 +301,13 @@ _HOW_FOR_EACH = deferred(
 """How much is computed again, and the model that it is of: `full for 70B`."""
 
 
+_FORMAT_FOR_EACH = deferred(
+    rf"(?<![\w-])({NUMBER_FORMAT}) for (?:the )?"
+    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]|[A-Z][\w-]{2,})\b"
+)
+"""A number format, and the model that it is of: `FP8 for 8B, BF16 for 70B`."""
+
+
 def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     """The field that a sentence gives a model, or each of several, a value of, by its name.
 
@@ -310,12 +317,17 @@ def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     (('global_batch', {'70B': '512'}), None)
     >>> for_each("`selective` activation checkpointing for 8B and `full` for 70B")
     ('recompute', {'8B': 'selective', '70B': 'full'})
+    >>> for_each("MI300X, FP8 for 8B, BF16 for 70B; GBS grows with the number of nodes.")
+    ('dtype', {'8B': 'FP8', '70B': 'BF16'})
     >>> for_each("Batch size per GPU is 96 for mixed precision and 48 for FP32.")
     ('micro_batch', {'mixed precision': '96', 'FP32': '48'})
     """
     how = {found[2]: found[1].casefold() for found in _HOW_FOR_EACH.finditer(text)}
     if len(how) > 1 and ("heckpoint" in text or "ecomput" in text):
         return "recompute", {name: "none" if word == "no" else word for name, word in how.items()}
+    kinds = {found[2]: found[1] for found in _FORMAT_FOR_EACH.finditer(text)}
+    if len(kinds) > 1:
+        return "dtype", kinds
     every = list(_FOR_EACH.finditer(text))
     told = {found[2]: found[1].replace(",", "") for found in every}
     gaps = [text[a.end() : b.start()] for a, b in pairwise(every)]

@@ -288,13 +288,29 @@ def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
     """
     own = _of_tables(line, under=under)
     if not (_MAY_SAY.search(own) or devices(own)):
-        return {}
+        return {} if under else _first_item(line)
     told = phrases(line._replace(text=own), least=1)
     told |= {} if under or "gpu" in told else _listed_alone(line._replace(text=own))
     if "gpu" in told and "gpus" not in told and not _RAN_ON.search(signed(own)):
         told = {name: cell for name, cell in told.items() if name not in OF_DEVICES}
+    if not under and "gpu" not in told:
+        told |= _first_item(line)
     fields = {*SETTINGS, "model"} if under else SETTINGS
     return {name: cell for name, cell in told.items() if name in fields}
+
+
+_BEGINS_WITH_ONE = deferred(rf"(?:^|[.;:] )\W*(?:NVIDIA |AMD )?{SIGN}(?: GPUs?)?, ")
+"""A sentence over a table that begins with a device as the first item of a list."""
+
+
+def _first_item(line: Line) -> dict[str, Cell]:
+    """The one device of a line with a sentence that begins with it: `MI300X, FP8 for 8B.`"""
+    if not devices(line.text) or not SHORTEST_PROSE < len(line.text) < LONGEST_PROSE:
+        return {}
+    own = of_these_runs(line.text)
+    device = only(own) if _BEGINS_WITH_ONE.search(signed(own)) else None
+    cell = Cell(device.text, line.number, line.column + device.at) if device else None
+    return {"gpu": cell} if cell else {}
 
 
 _AS_ITEM = deferred(rf"(?:NVIDIA |AMD )?{SIGN}(?:[ -](?:[0-9]+ ?Gi?B?|SXM[0-9]?|PCIe|NVL))*")

@@ -229,6 +229,7 @@ _AGAIN = {
 def _recomputed(text: str) -> str:
     """Recomputation that a printed word means; LookupError where it says nothing we know."""
     word = _AGAIN.get(text.casefold().rstrip("."))
+    word = word or _AGAIN.get(text.casefold().partition(" ")[0])  # `selective op`, `full (uniform)`
     if word is None:
         raise LookupError(f"{text!r} is none of none, selective, full")
     return word
