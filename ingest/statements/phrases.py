@@ -306,9 +306,10 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     if "(" in line.text and (either := of_either(signed(line.text))) is not None:
         left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
         said |= {"gpus": left, "gpus_per_node": left}
-    if "GCD" in line.text or _IN_MODULES.search(line.text):
+    in_modules = "GCD" not in line.text and _IN_MODULES.search(line.text)
+    if "GCD" in line.text or in_modules:
         node = devices_of_a_node(line.text)
-        in_modules = _IN_DIES.match(line.text) or _IN_MODULES.search(line.text)
+        in_modules = in_modules or _IN_DIES.match(line.text)
         if node or in_modules:  # a node has twice as many of those
             said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
         if node:
@@ -332,7 +333,8 @@ def _shared(said: dict[str, Cell], line: Line) -> dict[str, Cell]:
 
 
 _SHARED_BY_ALL = deferred(
-    r"\ball (?:the |of the )?(?:GPUs|devices|ranks|cards|chips) share (?:one|an?|the same) sequence\b",
+    r"\ball (?:the |of the )?(?:GPUs|devices|ranks|cards|chips) "
+    r"share (?:one|an?|the same) sequence\b",
     re.IGNORECASE,
 )
 
