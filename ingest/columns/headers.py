@@ -160,7 +160,6 @@ _WIDE = str.maketrans("（）［］／％", "()[]/%")
 
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links, footnotes and marks of where it may part."""
-    text = text.replace("\u00ad", "").replace("&shy;", "")
     return text.strip() if len(text) > LONGEST else _plain(text)
 
 
@@ -168,7 +167,7 @@ def plain(text: str) -> str:
 def _plain(text: str) -> str:
     if "__" not in text and text.isascii() and _UNMARKED.fullmatch(text):
         return text.strip()
-    text = text.translate(_WIDE)
+    text = text.translate(_WIDE).replace("\u00ad", "").replace("&shy;", "")
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(in_letters(text)))).strip()
 
 

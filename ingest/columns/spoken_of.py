@@ -210,8 +210,8 @@ def _settles(text: str) -> frozenset[str]:
     own = _OF_EACH.sub(" ", text)
     forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
     return frozenset(
-        name for names, form in forms for name in names
-        if form.search(own if names == _COUNTS else text)
+        name for names, form in forms if form.search(own if names == _COUNTS else text)
+        for name in names
     )  # fmt: skip
 
 

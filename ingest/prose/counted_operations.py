@@ -7,6 +7,7 @@ that nothing is. A rate that counts it is one of the hardware, and not the model
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 NONE_AGAIN = re.compile(
     r"\bno (?:activations? (?:are|is|were) recomput|(?:activation |gradient )?re-?comput"
@@ -60,6 +61,7 @@ _DENIED = re.compile(
 _SENTENCES = re.compile(r"(?<=[\w)*`])(?<!incl)[.;](?=\s)|[。；]")
 
 
+@lru_cache(maxsize=4096)  # every table asks the lines around it, which tables share
 def of_hardware(text: str) -> bool:
     """Whether a sentence says of rates of operations that what is computed again is counted.
 
