@@ -676,6 +676,10 @@ def of_processes(records: Sequence[Record], columns: Sequence[Column]) -> None:
             record.cells[name] = record.cells[name]._replace(state="unknown")
 
 
+OF_NOBODY = "(whose?)"
+"""Behind a label of a rate: whose it is the document says in two ways."""
+
+
 def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
     """A rate of tokens whose label does not say of whom, where one device could reach it alone and
     all of them together would do badly, is of nobody known.
@@ -684,6 +688,12 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
+    if any(label.endswith(OF_NOBODY) for label in labels):
+        each = each_row([(r, c) for r, c in held if c.state == "value"], "tokens_per_s")
+        for record, cell in held:
+            if not all(0.0 < _most_of_one(r, above) < amount(c) for r, c in each):
+                record.cells["tokens_per_s"] = cell._replace(state="unknown")
+        return
     short = in_short(columns)
     if short and (
         len(_OF_TORCHTITAN & {normalise(c.label.rpartition(".")[2]) for c in columns}) >= TWO
@@ -807,23 +817,26 @@ def _settled(record: Record) -> bool:
 def _of_one_alone(record: Record, cell: Cell, above: Above, *, counted: bool = True) -> bool:
     """Whether a rate of the job is no more than one device makes at the row's own utilisation;
     where the devices are not `counted` there may be many of them."""
-    count, known = _devices(record, above), record.cells
+    count = _devices(record, above)
     if cell.state != "value" or (count < 2 and (counted or count)):
         return False
+    return amount(cell) <= _most_of_one(record, above)
+
+
+def _most_of_one(record: Record, above: Above) -> float:
+    """Tokens per second that a device may seem to make at the row's own utilisation; 0 where
+    nothing says that."""
+    known = record.cells
     gpu = known.get("gpu")
     said = {n: amount(c) for n, c in known.items() if c.state == "value"}
     most = peaks(gpu.text) if gpu else above.peaks
     flops = said.get("model_flops_rate", 0.0)
     if not flops and most:
         flops = said.get("mfu", 0.0) * most[0] * 1e12  # as shares of peaks are counted, in 16 bits
-    if not flops:
-        return False
     named = set(_SIZED.findall(known["model"].text if "model" in known else above.text))
     size = said.get("parameters", 0.0) or said.get("model_size", 0.0)
     size = size or (float(named.pop()) * 1e9 if len(named) == 1 else 0.0)
-    if not size:
-        return False
-    return amount(cell) <= ALONE * flops / (6.0 * size)
+    return ALONE * flops / (6.0 * size) if size else 0.0
 
 
 def _doubtful(record: Record, cell: Cell, above: Above) -> bool:

@@ -252,6 +252,8 @@ def _whose(text: str) -> frozenset[str]:
     (frozenset({'micro'}), frozenset({'global'}))
     >>> _whose("The global batch size is per GPU times 8."), _whose("Batch size is not per GPU.")
     (frozenset(), frozenset())
+    >>> _whose("Batch size is the global batch size.")
+    frozenset({'global'})
     """
     low = text.casefold()
     if not any(word in low for word in _OF_BATCHES):

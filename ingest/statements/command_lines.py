@@ -96,12 +96,23 @@ FEWEST = 4
 """Parts of a name that must be known before it is taken for one that says a configuration."""
 
 
+_EACH_NODE = deferred(r"(?:^|[\s;|$`/])deepspeed\s.*--num_gpus\b")
+"""DeepSpeed's launcher, which starts as many processes on each node."""
+
+_OF_HOSTS = deferred(r"\s(?:--hostfile|-H|--num_nodes)\b")
+"""Its options for more nodes than the one that it runs on."""
+
+
 def command(line: Line) -> dict[str, Cell]:
     """Configuration that options of a command, or assignments, state; the last one counts."""
     found = _options(line)
     if found and _ALONE.search(line.text):
         at = line.text.index("--standalone")
         found["nodes"] = Cell("1", line.number, line.column + at, law="--standalone")
+    if "gpus" in found and _EACH_NODE.search(line.text):
+        found["gpus_per_node"] = found["gpus"]
+        if found.get("nodes", found["gpus"]).text != "1" and _OF_HOSTS.search(line.text):
+            del found["gpus"]
     if "-N" in line.text and (hosts := _HOSTS.search(line.text)):
         found.setdefault("nodes", Cell(hosts[1], line.number, line.column + hosts.start(1)))
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):

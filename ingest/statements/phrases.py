@@ -306,10 +306,10 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     if "(" in line.text and (either := of_either(signed(line.text))) is not None:
         left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
         said |= {"gpus": left, "gpus_per_node": left}
-    in_modules = "GCD" not in line.text and _IN_MODULES.search(line.text)
+    in_modules = _IN_MODULES.search(line.text)
     if "GCD" in line.text or in_modules:
         node = devices_of_a_node(line.text)
-        in_modules = in_modules or _IN_DIES.match(line.text)
+        in_modules = (in_modules and not _DIES.search(line.text)) or _IN_DIES.match(line.text)
         if node or in_modules:  # a node has twice as many of those
             said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
         if node:
@@ -415,6 +415,8 @@ _IN_MODULES = deferred(
     r"\bMI250X?\b(?: Instinct)?[^.;,0-9]{0,12}\b(?:modules|cards|OAMs|packages)\b"
 )
 """Cards of two dies each, which programs count."""
+
+_DIES = deferred(r"\b[0-9]+ GCDs?\b")
 
 _IN_DIES = deferred(
     r"(?!.*\b[0-9]+ GCDs?\b)(?:.*\bMI250X?\b.*\bmodules?\b|.*\bmodules?\b.*\bMI250X?\b)"

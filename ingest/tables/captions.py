@@ -118,6 +118,7 @@ class Above:
         self._said: dict[str, Cell] = {}
         self._trained: dict[str, Cell] | None = None
         self._last: Line | None = None  # that is not empty, nor the directive of a table
+        self._lead: Line | None = None  # the same, nor an item of a list
 
     def add(self, line: Line) -> None:
         """Take in the next line."""
@@ -149,8 +150,11 @@ class Above:
                 self._trained = _cell(line)
             if line.text.strip() and not _DIRECTIVE.match(line.text):
                 self._last = line
+                self._lead = self._lead if _ITEM.match(line.text) else line
         self._new.clear()
         found = dict(self._said)
+        if self._lead is not self._last and self._lead is not None and opens(self._lead):
+            found |= {n: cell for n, cell in told(self._lead).items() if n != "gpu"}
         if self._last is not None and opens(self._last):
             found |= told(self._last)
         if "gpu" in found and "gpus" not in found and (chips := chips_of(found["gpu"])):
@@ -194,6 +198,19 @@ _ENDING = re.compile(r"(?:</\w+>|[\s*_])+$")
 
 _SAME = re.compile(r"\bthe same\b.*\bon\b|^\s*same\b.*\bon\b|同样的?.*[在用]", re.IGNORECASE)
 """A line that opens a table of the same on another machine."""
+
+
+_ITEM = re.compile(r"\s*[-*+•] ")
+"""An item of a list, which may stand between a table and the line that opens it."""
+
+
+def lead(lines: Sequence[Line]) -> Line | None:
+    """The line that a table stands under: the last, or the one above the list that is the last."""
+    told = [line for line in lines if line.text.strip()]
+    above = next((line for line in reversed(told) if not _ITEM.match(line.text)), None)
+    return (
+        above if above is not None and above.text.rstrip().endswith(":") else (told or [None])[-1]
+    )
 
 
 def is_caption(line: Line) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -43,13 +43,14 @@ class Keyed:
     """The names as models, where a label says that they are, or the table is of no machines."""
     machines: dict[str, Cell] = field(default_factory=dict)
     """How many devices a machine has, by the device, where no two machines have the same."""
+    of_machines: bool = False
 
     def configure(self, records: Sequence[Record], title: str) -> set[int]:
         """Give rows what they are said to have run with, by their names or by the one that the
         `title` of their table says; returns the lines that say so."""
-        labels = [label for label, text in _names(records[0]) if text in self.rows]
-        for label in labels:
-            names = [dict(_names(record)).get(label, "") for record in records]
+        each = [{**dict(_names(record)), **_known(record, self.rows)} for record in records]
+        for label in [label for label, text in each[0].items() if text in self.rows]:
+            names = [texts.get(label, "") for texts in each]
             if all(name in self.rows for name in names):
                 break
         else:
@@ -57,8 +58,10 @@ class Keyed:
         used: set[int] = set()
         for record, name in zip(records, names, strict=True):
             record.cells |= _of_a_count(record, label, name)
-            for named, cell in self.rows[name].items():
-                used |= _give(record, named, cell)
+            said = self.rows[name]
+            for named, cell in said.items():
+                if named != "nodes" or not self.of_machines or _filled(record, said):
+                    used |= _give(record, named, cell)
         return used
 
     def of_devices(self, records: Sequence[Record]) -> set[int]:
@@ -98,6 +101,14 @@ def _give(record: Record, name: str, cell: Cell) -> set[int]:
     return {cell.line}
 
 
+def _filled(record: Record, said: Mapping[str, Cell]) -> bool:
+    """Whether a row has the devices of all nodes of its machine, and not a part of them."""
+    all_of_it = {"gpus": record.cells.get("gpus"), "nodes": said.get("nodes")}
+    each = said.get("gpus_per_node")
+    known = {name: cell for name, cell in all_of_it.items() if cell is not None}
+    return each is not None and len(known) == len(all_of_it) and fills(each, known)
+
+
 def _own_model(record: Record) -> bool:
     """Whether a row of a table prints its model."""
     cell = record.cells.get("model") or record.cells.get("model_size")
@@ -121,6 +132,10 @@ _TIMES = re.compile(r"([0-9][0-9,]*) ?[x×*]? (?=[A-Za-z])|([0-9][0-9,]*) ?[x×*
 """How many of a machine a cell counts in front of its name: `8 x g8.h100`."""
 
 
+_NOTED = re.compile(r"(\S+) +\([^()]*\)")
+"""A name with a remark on its run: `h100_n64 (VP 6)`."""
+
+
 def _names(record: Record) -> list[tuple[str, str]]:
     """Texts by which a table of configurations may name a row, each behind its label."""
     model = record.cells.get("model")
@@ -128,7 +143,14 @@ def _names(record: Record) -> list[tuple[str, str]]:
     own = [("", plain(model.text))] if model is not None and printed else []
     counted = [(label, _TIMES.sub("", plain(text), count=1)) for label, text in record.other
                if _TIMES.match(plain(text))]  # fmt: skip
-    return [*own, *record.other, *counted]
+    noted = [(label, found[1]) for label, text in record.other
+             if (found := _NOTED.fullmatch(plain(text)))]  # fmt: skip
+    return [*own, *record.other, *counted, *noted]
+
+
+def _known(record: Record, rows: Container[str]) -> dict[str, str]:
+    """The texts of a row that name one of a table of configurations, by their labels."""
+    return {label: text for label, text in reversed(_names(record)) if text in rows}
 
 
 def _of_a_count(record: Record, label: str, name: str) -> dict[str, Cell]:
@@ -157,8 +179,7 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
     count = len(told) + sum(len(held) - 1 for held in several.values())
     measured = [c for c in columns if c.spec and c.spec.quantity]
-    if machines:  # what it has of each, and how much a device holds
-        told = [n for n in told if (spec := columns[n].spec) is None or spec.name != "nodes"]
+    if machines:  # how much a device holds
         measured = [c for c in measured if c.spec and c.spec.name != "memory"]
     if not (count >= FEWEST or machines) or measured:
         return None
@@ -189,7 +210,7 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
             if not machines:
                 models[name] = Cell(name, key.line, key.column, value_origin="stated")
     understood = tuple(columns[n].label for n in (*told, *sizes))
-    return Keyed(found, understood, models, _by_device(found) if machines else {})
+    return Keyed(found, understood, models, _by_device(found) if machines else {}, bool(machines))
 
 
 def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:

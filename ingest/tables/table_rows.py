@@ -367,7 +367,11 @@ class _Table:
         labelled = with_batch_scopes(
             with_models(with_switches(with_letters(with_first_of_two(labelled)))),
             schema,
-            lambda: [*(line.text for line in place.near), *place.texts()],
+            lambda: [
+                *(line.text for line in (*place.near, *told_below)),
+                *place.texts(),
+                *([] if long else self._explained_below()),
+            ],
             known.legend,
         )
         labelled = with_outcomes(labelled, schema, known.no_room)
@@ -833,7 +837,7 @@ class _Table:
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
-        last = next((line for line in reversed(self.place.near) if line.text.strip()), None)
+        last = captions.lead(self.place.near)
         opened = (last.number, last.text) if last and captions.stands_over(last) else None
         if opened is not None:
             apart = settled_nearer(said, dict([opened]))

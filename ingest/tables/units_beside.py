@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from assay.ingest.columns.column_cells import OF_NOBODY
 from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import unit
@@ -20,7 +21,7 @@ from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import SAID_WHOSE, split
+from assay.ingest.vocabulary.words import SAID_WHOSE, of_one_device, split
 
 Above = Callable[[], Sequence[str]]
 """The texts above a table: they are put together where a label asks for what they say."""
@@ -136,6 +137,8 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if told is None:
         return grid
     last, cells = grid.heads[-1], []
+    if told.of_all_numbers and any(of_one_device(plain(cell.text)) for cell in last.cells):
+        told = told._replace(whose=OF_NOBODY)  # of that device are those labelled so alone
     for at, cell in enumerate(last.cells):
         label = plain(cell.text)
         (column,) = header([label], schema) if label else (Column("", None),)
@@ -177,6 +180,8 @@ _PRINTED_RATE = re.compile(r"[0-9]\s*[kKM]?\s*(tok|tps\b|wps\b|samples|seq)", re
 """The beginning of a unit of rates behind a number."""
 
 
+_OF_RATES = re.compile(r"tok|sampl|seq|throughput|rate|speed|perf|吞吐|速度|性能", re.IGNORECASE)
+
 _A_MACHINE = re.compile(rf"{OF_A_MACHINE}|\b(?:node|machine|server|box|host|instance)\b")
 
 _OF_TOKENS = re.compile(r"[^|]*?(?:tok|\btps\b)", re.IGNORECASE)
@@ -187,6 +192,8 @@ class _Scope(NamedTuple):
 
     whose: str
     fields: frozenset[str]
+    of_all_numbers: bool
+    """Whether it is said of numbers of any kind, of one device: `All values are per GPU.`"""
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
@@ -203,7 +210,8 @@ def _scope(text: str) -> _Scope | None:
     rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
     of_node = node is not None or of_one_machine
     whose = "per GPU" if one else f"({OF_A_MACHINE})" if of_node else "(total)"
-    return _Scope(whose, frozenset(rated))
+    of_any = one is not None and _OF_RATES.search(found[0]) is None
+    return _Scope(whose, frozenset(rated), of_any)
 
 
 def with_unit_column(grid: Grid, schema: Schema) -> Grid:
