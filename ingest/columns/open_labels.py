@@ -214,7 +214,8 @@ _A_MODEL = re.compile(
 
 
 def with_switches(grid: Grid) -> Grid:
-    """The grid with recomputation for what a column of switches is short of: `ckpt | yes`."""
+    """The grid with what labels in short are of, as their cells say: recomputation for `ckpt` over
+    switches, nodes for `Instances` over whole numbers."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
@@ -224,12 +225,16 @@ def with_switches(grid: Grid) -> Grid:
         texts = {plain(row.cells[at].text) for row in rows} - {""}
         return len(texts) > 1 and all(map(_SWITCHED.fullmatch, texts))
 
-    cells = tuple(
-        cell._replace(text="activation checkpointing")
-        if _SWITCH.fullmatch(plain(cell.text)) and switches(at)
-        else cell
-        for at, cell in enumerate(last.cells)
-    )
+    def of_its_cells(at: int, cell: GridCell) -> GridCell:
+        label = plain(cell.text)
+        if _SWITCH.fullmatch(label) and switches(at):
+            return cell._replace(text="activation checkpointing")
+        counted = label.casefold() == "instances" and rows
+        if counted and all(_count(row.cells[at].text) for row in rows):
+            return cell._replace(text="nodes")
+        return cell
+
+    cells = tuple(of_its_cells(at, cell) for at, cell in enumerate(last.cells))
     if cells == last.cells:
         return grid
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))

@@ -1024,7 +1024,7 @@ def _of_training(view: View) -> View:
 _OF_ALL_NUMBERS = re.compile(
     r"[\s*_>(]*(?:note:? )?(?:all |the |our |these )*"
     r"(?:numbers|values|figures|cells|entries|results|throughputs?|speeds?|rates?|times|timings"
-    r"|units?|tok(?:en)?s?/s(?:ec)?|TPS|samples/s(?:ec)?|images/s(?:ec)?|img/s)"
+    r"|units?|tok(?:en)?s?/s(?:ec)?|TPS|samples/s(?:ec)?|images/s(?:ec)?|img/s|batch(?: ?size)?s?)"
     r"(?: (?:above|here|shown|reported|listed|given|numbers|values|in (?:the|this) table))*:?"
     r" (?:is|are|was|were|in|give|means?)\b",
     re.IGNORECASE,
