@@ -306,11 +306,11 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     if "(" in line.text and (either := of_either(signed(line.text))) is not None:
         left = Cell(line.text[either:].strip()[:24], line.number, line.column, state="unknown")
         said |= {"gpus": left, "gpus_per_node": left}
-    in_modules = _IN_MODULES.search(line.text)
+    in_modules = _IN_MODULES.search(line.text) is not None
     if "GCD" in line.text or in_modules:
         node = devices_of_a_node(line.text)
-        in_modules = (in_modules and not _DIES.search(line.text)) or _IN_DIES.match(line.text)
-        if node or in_modules:  # a node has twice as many of those
+        counted = in_modules and not _DIES.search(line.text)
+        if node or counted or _IN_DIES.match(line.text):  # a node has twice as many of those
             said = {n: cell for n, cell in said.items() if n not in ("gpus", "gpus_per_node")}
         if node:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])

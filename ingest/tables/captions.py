@@ -208,9 +208,9 @@ def lead(lines: Sequence[Line]) -> Line | None:
     """The line that a table stands under: the last, or the one above the list that is the last."""
     told = [line for line in lines if line.text.strip()]
     above = next((line for line in reversed(told) if not _ITEM.match(line.text)), None)
-    return (
-        above if above is not None and above.text.rstrip().endswith(":") else (told or [None])[-1]
-    )
+    if above is not None and above.text.rstrip().endswith(":"):
+        return above
+    return told[-1] if told else None
 
 
 def is_caption(line: Line) -> bool:
