@@ -199,11 +199,10 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
     of it, the first of its direction and format: `splash fwd (ms) | fwd TFLOP/s | XLA fwd (ms)`; or
     each of them where all times are followed by one: `ours: ms | TFLOP/s | FA2: ms | TFLOP/s`.
 
-    Products need none of it: their time tells their rate.
+    One rate of products needs none of it: their time tells it.
     """
     made = list(columns)
-    if "m" in fields(schema):
-        return made
+    product = "m" in fields(schema)
     timed = [(at, _beside(each), "kernel" in each.aside) for at, each in enumerate(columns)
              if each.spec is not None and each.spec.name == "time"]  # fmt: skip
     for at, each in enumerate(columns):
@@ -213,7 +212,8 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
         rates = [place for place, other in enumerate(columns)
                  if other.spec is each.spec and other.aside == each.aside]  # fmt: skip
         all_in_turn = [place + 1 for place in alike] == rates
-        mine = at - 1 in (alike if all_in_turn else alike[:1])
+        mine = at - 1 in (alike if all_in_turn else () if product else alike[:1])
+        mine = mine and (not product or len(alike) > 1)
         if mine and "kernel" in columns[at - 1].aside:
             made[at] = replace(each, aside=columns[at - 1].aside)
     return made

@@ -617,7 +617,31 @@ def _varied_apart(grid: Grid, schema: Schema) -> Grid:
         found = (known.get(normalise(text)) for text in texts)
         return next((each[0].labels[0] for each in found if each), None)
 
-    return _apart(grid, None, of_value, named)
+    own = {known[name][0].labels[0]: at for at, text in enumerate(grid.header())
+           if (name := normalise(plain(text))) in known}  # fmt: skip
+    filled = _in_their_columns(grid, of_value, lambda row: own.get(named(row) or ""))
+
+    def unheld(row: GridRow) -> str | None:
+        name = named(row)
+        return None if filled is not grid and name in own else name
+
+    return _apart(filled, None, of_value, unheld)
+
+
+def _in_their_columns(grid: Grid, values: int, column: Callable[[GridRow], int | None]) -> Grid:
+    """The grid with values in the `column` of the field that they are of, where there is one that
+    is empty in each row or says the same."""
+    rows = list[GridRow]()
+    for row in grid.rows:
+        at = column(row) if len(row.cells) == grid.width else None
+        if at is not None:
+            cells = list(row.cells)
+            if plain(cells[at].text) not in ("", plain(cells[values].text)):
+                return grid
+            cells[at], cells[values] = cells[values], cells[values]._replace(text="")
+            row = replace(row, cells=tuple(cells))  # noqa: PLW2901
+        rows.append(row)
+    return replace(grid, rows=tuple(rows))
 
 
 def _apart(
