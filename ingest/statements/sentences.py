@@ -207,7 +207,7 @@ _TUPLE = deferred(
 
 _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
-    r"(?:recomput\w+|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
+    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
     r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
     r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
     r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
