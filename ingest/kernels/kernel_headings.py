@@ -145,10 +145,11 @@ _MESSAGES = deferred(
 
 _OF_SIZE = deferred(
     r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
-    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize)(?: is)? (?:at|of)) "
+    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize)(?: is)? (?:at|of)"
+    r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )
-"""The size of an operation, named with it: `all_reduce of 1 GiB`."""
+"""The size of an operation, with its name or ranks: `all_reduce of 1 GiB`, `16 nodes, 1 GiB`."""
 
 _IN_BYTES = deferred(
     r"(?i:send|recv|receive|transfer|messages?|payload|tensors?|buffers?)\b[^|]{0,60}"
