@@ -44,11 +44,9 @@ from assay.ingest.binding.comparing import (
     captioned,
     contradicts,
     differs_from,
-    fills,
     host,
     is_said,
     may_hold,
-    number_of,
     of_another_count,
     of_its_batch,
     of_its_model,
@@ -66,6 +64,7 @@ from assay.ingest.binding.comparing import (
     unlike,
     without,
 )
+from assay.ingest.columns.cells import fills, number_of
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
     OF_A_RUN,
@@ -385,8 +384,8 @@ class Binder:
     def _of_document(
         self, section: Section, row: Said, *, tabled: bool
     ) -> Iterator[tuple[Said, str]]:
-        """What the whole document says of a row, and by which law; asked for one by one, as what is
-        taken of one is told to the next."""
+        """The statements of the whole document on a row, and by which law; asked for one by one,
+        as what is taken of one is told to the next."""
         if tabled:
             yield self._host, ASSUMED_LAWS["machines"]
         else:

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
+from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.titles import (
     LARGEST_NODE,
     differs,
@@ -117,14 +118,6 @@ def said_below(backward: Sequence[Statement]) -> list[dict[str, Cell]]:
                 if is_said(cell) or name not in found[-1]}  # fmt: skip
         found.append(found[-1] | said)
     return found[::-1]
-
-
-def number_of(cell: Cell) -> float | None:
-    """Number in a cell; None where it is no number, for which its row will be refused."""
-    try:
-        return float(cell.text) * cell.scale
-    except ValueError:
-        return None
 
 
 def differ(own: Cell, said: Cell) -> bool:
@@ -256,12 +249,6 @@ def of_other_batches(tokens: Cell, own: Said) -> bool:
     return bool(many and long and said) and abs((many or 0) * (long or 0) - (said or 0)) > (
         ABOUT * (said or 0)
     )
-
-
-def fills(each: Cell, own: Said) -> bool:
-    """Whether the nodes that a row prints hold as many devices as it prints, so many each."""
-    many, nodes, count = (number_of(cell) for cell in (own["gpus"], own["nodes"], each))
-    return bool(many and nodes and count) and many == (nodes or 0) * (count or 0)
 
 
 def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:

@@ -7,6 +7,7 @@ the column expects. The grammar is `table_cell.lark`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 
@@ -628,3 +629,17 @@ def outcome_and_date(record: Record) -> None:
         if child.data not in record.cells:
             text = str(child.children[0]).strip()
             record.cells[child.data] = Cell(text, notes.line, notes.column)
+
+
+def number_of(cell: Cell) -> float | None:
+    """Number in a cell; None where it is no number, for which its row will be refused."""
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return None
+
+
+def fills(each: Cell, own: Mapping[str, Cell]) -> bool:
+    """Whether the nodes that a row prints hold as many devices as it prints, so many each."""
+    many, nodes, count = (number_of(cell) for cell in (own["gpus"], own["nodes"], each))
+    return bool(many and nodes and count) and many == (nodes or 0) * (count or 0)

@@ -45,7 +45,7 @@ class OperatorTable(pa.DataFrameModel):
         nullable=True,
     )
     tokens: int = logged(
-        ["tokens", "num_tokens", "num_token", "bt", "b * t", "m", "rows"],
+        ["tokens", "num_tokens", "num_token", "bt", "b * t", "rows"],
         kind="exact",
         ge=1,
         nullable=True,

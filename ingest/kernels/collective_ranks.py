@@ -3,13 +3,17 @@
 In: the text of a command or of words above a table; the two bandwidths of its rows. Out: ranks, and
 how many of them share a node. The bus bandwidth of a collective is its algorithm bandwidth times a
 factor of the ranks alone, so that a table tells them, or tells that what was said is of another.
+Ranks side by side, `8 GPUs: time | 8 GPUs: busbw | 32 GPUs: time | …`, are rows of their own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 
+from assay.ingest.columns.headers import plain
+from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.schema.terminals import deferred
@@ -176,3 +180,45 @@ def _around(cell: Cell) -> tuple[float, float]:
     """The least and the most that a number may be, as its digits leave it open."""
     number = printed(cell.text)
     return number.low * cell.scale, number.high * cell.scale
+
+
+_OF_RANKS = re.compile(
+    r"([0-9]{1,5}) ?(?:GPUs?|ranks?|devices?|processes|procs|[卡张]) ?[:：,/|–-]? ?(\S.*)",
+    re.IGNORECASE,
+)
+"""A number of ranks in front of what is measured of as many."""
+
+SEVERAL = 2
+
+
+def ranks_apart(grid: Grid) -> Grid:
+    """The grid with a row for each number of ranks that labels have in front of the same names; any
+    other as it is."""
+    if len(grid.heads) != 1 or grid.labels:
+        return grid
+    labels = [plain(label) for label in grid.header()]
+    found = {at: told for at, label in enumerate(labels) if (told := _OF_RANKS.fullmatch(label))}
+    many = list(dict.fromkeys(told[1] for told in found.values()))
+    sides = {n: {told[2]: at for at, told in found.items() if told[1] == n} for n in many}
+    names = list(sides[many[0]]) if many else []
+    if len(many) < SEVERAL or any(list(side) != names for side in sides.values()):
+        return grid
+    rest = [at for at in range(len(labels)) if at not in found]
+    head = grid.heads[0]
+
+    def row_of(row: GridRow, count: str, own: list[int]) -> GridRow:
+        first = row.cells[own[0]]
+        cells = (*(row.cells[at] for at in rest), first._replace(text=count))
+        line = row.line._replace(column=first.column)
+        return replace(row, line=line, cells=(*cells, *(row.cells[at] for at in own)))
+
+    rows = tuple(
+        row_of(row, n, list(sides[n].values()))
+        for row in grid.rows if len(row.cells) == len(labels) for n in many
+    )  # fmt: skip
+    cells = row_of(head, "ranks", list(sides[many[0]].values())).cells
+    bare = [
+        cell._replace(text=name) for cell, name in zip(cells[-len(names) :], names, strict=True)
+    ]
+    head = replace(head, cells=(*cells[: -len(names)], *bare))
+    return replace(grid, heads=(head,), rows=rows)

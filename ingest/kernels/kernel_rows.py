@@ -21,6 +21,7 @@ from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.kernels.collective_ranks import (
     amount,
+    ranks_apart,
     ranks_proved,
     sizes_apart,
     unproven_apart,
@@ -68,7 +69,6 @@ from assay.ingest.kernels.operator_grids import (
     with_width,
 )
 from assay.ingest.kernels.product_prints import agree
-from assay.ingest.kernels.rank_columns import ranks_apart
 from assay.ingest.kernels.row_names import (
     parts_apart,
     said_by_columns,
@@ -180,7 +180,7 @@ def _settle(
     records: Sequence[Record],
     names: Set[str],
 ) -> None:
-    """What the rows of a table say together: directions, masks and operators in names, ranks."""
+    """Facts that rows of a table say together: directions, masks, operators in names, ranks."""
     if "direction" in names:
         _directed(grid, columns, records)
     if "causal" in names:

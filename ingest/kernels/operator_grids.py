@@ -318,8 +318,8 @@ _NORM = re.compile(r"(?<![A-Za-z])(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?(?![A-
 
 
 def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
-    """The grid of a table below a heading of norms with the label of a width over its column `N`,
-    where it is the only letter: a norm is over rows of N numbers."""
+    """The grid of a table below a heading of norms with the labels of a width and of tokens over
+    its columns `N` and `M`, where no other letter is one: a norm is over M rows of N numbers."""
     labels = [plain(label) for label in grid.header()]
     letters = [label for label in labels if len(label) == 1 and label.isalpha()]
     heading = heading_above(lines, grid)
@@ -329,8 +329,8 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
     if grid.syntax == "text":  # numbers of a figure, whose axis has a name
         return grid
     head = grid.heads[0]
-    cells = tuple(cell._replace(text="hidden") if plain(cell.text) in "Nn" else cell
-                  for cell in head.cells)  # fmt: skip
+    names = dict.fromkeys("Nn", "hidden") | dict.fromkeys("Mm", "tokens")
+    cells = tuple(cell._replace(text=names.get(plain(cell.text), cell.text)) for cell in head.cells)
     return replace(grid, heads=(replace(head, cells=cells),))
 
 

@@ -52,6 +52,9 @@ _OF_OTHERS = deferred(
     re.IGNORECASE,
 )
 
+_OF_A_TABLE = deferred(r"^\s*\.\. (?:\w+-)?table::|<caption\b|^\W*(?:Table|Figure|表|图) ?[0-9]")
+"""The title of one table, which speaks of no other."""
+
 _THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
 """Above what one of several authors says."""
 
@@ -59,9 +62,9 @@ _THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4
 def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     """The one device of a document, `tabled` being rows of its tables; its cell is one by `LAW`.
 
-    >>> texts = ["Trained on 64 A100-80GB GPUs.", "| A100 | 12 |"]
+    >>> texts = ["# Hardware", "Trained on 64 A100-80GB GPUs.", "# Results", "| A100 | 12 |"]
     >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(texts, 1)]
-    >>> only_device(lines, {2}).text, only_device([*lines, Line(3, "or on V100", 1, {})], {2})
+    >>> only_device(lines, {4}).text, only_device([*lines, Line(5, "or on V100", 1, {})], {4})
     ('A100-80GB', None)
     """
     named, at = set[str](), 0  # the heading that a line stands below, by its number
@@ -83,6 +86,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
         if fresh and only("; ".join(named := named | fresh)) is None:
             return None
         said = line.number not in tabled and line.number != at and not aside
+        said = said and not _OF_A_TABLE.search(line.text)
         if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
             used.append((at, line))
     whole = [line for begin, line in used if begin not in with_rows or _OURS.search(line.text)]

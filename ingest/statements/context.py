@@ -192,7 +192,7 @@ _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
 
 
 def _of_a_model(source: str, line: Line, section: tuple[int, ...]) -> Statement | None:
-    """What a line in bold says as a heading, if that names a model: it is of what follows it."""
+    """Statements of a line in bold as a heading, if that names a model, as what follows is."""
     if not _IN_BOLD.fullmatch(line.text):
         return None
     title = stated(source, line, section, says=None, heading=True)

@@ -322,7 +322,7 @@ _OF_A_STEP = re.compile(
 
 
 def _switched(line: Line) -> dict[str, Cell]:
-    """What a title switches: `### 33B (activation checkpointing on)`."""
+    """Switches of a title: `### 33B (activation checkpointing on)`."""
     return {
         part.name: Cell(part.word, line.number, line.column + part.at)
         for part in switched(line.text) if part.name

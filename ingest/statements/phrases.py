@@ -319,7 +319,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
 
 def _shared(said: dict[str, Cell], line: Line) -> dict[str, Cell]:
-    """What a line says, with the devices that share a sequence, whose batch is that of all."""
+    """All that a line says, with the devices that share a sequence, whose batch is that of all."""
     if "equence" not in line.text:
         return said
     if _SHARED_BY_ALL.search(line.text) and "micro_batch" in said:

@@ -503,7 +503,7 @@ _OF_FORMULAS = deferred(
     r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
     r"|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
 )
-"""What a symbol stands for: `$B$ the global batch in sequences, $b$ the micro-batch`."""
+"""A symbol and its meaning: `$B$ the global batch in sequences, $b$ the micro-batch`."""
 
 
 def units_of_code(lines: Sequence[Line]) -> dict[str, str]:

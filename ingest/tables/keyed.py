@@ -13,8 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Se
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assay.ingest.binding.comparing import fills
-from assay.ingest.columns.cells import quantity
+from assay.ingest.columns.cells import fills, quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN

@@ -278,7 +278,7 @@ def heard_in(text: str) -> Heard:
 
 
 def _with_its_unit(found: re.Match[str], text: str) -> str:
-    """What a text calls a memory, with the unit that it says behind a few other words."""
+    """The name of a memory in a text, with the unit that it says behind a few other words."""
     apart = None if "B" in found[0] else _UNIT_BEHIND.match(text, found.end())
     return f"{found[0]} ({apart[1]})" if apart else found[0]
 
