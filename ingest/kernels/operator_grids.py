@@ -703,7 +703,8 @@ def _fields_told(row: GridRow, schema: Schema) -> dict[str, GridCell]:
     """The fields that members of objects in a row say, each said by one of them."""
     known = by_label(schema)
     found: dict[str, list[GridCell]] = {}
-    for member, cell in _settings(row):
+    for name, cell in _settings(row):
+        member = "tokens" if name == "M" else name  # rows of the one operand, as Triton's are
         spec = known[normalise(member)][0] if normalise(member) in known else None
         if spec is not None and spec.quantity is None:
             found.setdefault(spec.name, []).append(cell)
