@@ -40,11 +40,17 @@ _OTHERWISE = deferred(
 """Words beside which a device is perhaps not what the runs were on."""
 
 _OURS = deferred(
-    r"\b(?:we|our|all|every|each|everything|throughout)\b|^\W*(?:hardware|gpus?|machines?|system"
-    r"|environment|test ?bed|node|cluster)\W*[:：]",
+    r"\b(?:we|our|all|every|each|everything|throughout)\b",
     re.IGNORECASE,
 )
 """Found in a line on all runs, whatever section it stands in."""
+
+_OF_SET_UP = deferred(
+    r"^# |^#.*(?:hardware|set-?up|environment|system|machine|cluster|node|platform|test ?bed|method"
+    r"|config|overview|about|experiment|benchmark|硬件|环境|实验|配置|测试|平台)",
+    re.IGNORECASE,
+)
+"""A heading of a document, or of a section on how all of it was measured."""
 
 _OF_OTHERS = deferred(
     r"^#.*\b(?:related|background|introduction|prior|previous|acknowledge?ments?|citations?|other"
@@ -69,10 +75,11 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     """
     named, at = set[str](), 0  # the heading that a line stands below, by its number
     used: list[tuple[int, Line]] = []
-    with_rows, aside = set[int](), False
+    with_rows, aside, general = set[int](), False, True
     for line in lines:
         if line.text.startswith("#"):
             at, aside = line.number, _OF_OTHERS.search(line.text) is not None
+            general = _OF_SET_UP.search(line.text) is not None
         if line.number in tabled:
             with_rows.add(at)
         if len(line.text) > LONGEST:
@@ -86,6 +93,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
         if fresh and only("; ".join(named := named | fresh)) is None:
             return None
         said = line.number not in tabled and line.number != at and not aside
+        said = said and (general or _OURS.search(line.text) is not None)
         said = said and not _OF_A_TABLE.search(line.text)
         if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
             used.append((at, line))
