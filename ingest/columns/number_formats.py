@@ -27,7 +27,7 @@ ALONE = deferred(
 
 _CALLED = deferred(
     rf"(?<![\w-])({_NARROW})[ -](?:mixed[ -])?precision"
-    r"|(?:\bprecision\W{1,3}(?:AMP |mixed )?"
+    r"|(?:\bprecision(?:\W{1,3}| (?:is|was) )(?:AMP |mixed )?"
     r"|(?:精度|정밀도)(?:[均都]?[为是：:]| (?=[a-zA-Z])|는|은|は)\s*`?)"
     rf"({_NARROW})(?![\w-]*/|[\w-]*\+|\w*[0-9])",
     re.IGNORECASE,
@@ -153,6 +153,8 @@ def computed_in(text: str) -> Used | None:
     >>> computed_in("The loss is computed in fp32."), computed_in("Gradients in fp32")
     (None, None)
     """
+    if named := _NOTHING_BUT.fullmatch(text):
+        return _used(named)._replace(alone=True)
     for pattern in (_CALLED, _MIXED):
         kind = list(pattern.finditer(text))
         if kind:
@@ -167,6 +169,21 @@ def computed_in(text: str) -> Used | None:
         if full and not OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
             return _used(full)
     return None
+
+
+_NOTHING_BUT = deferred(
+    rf"\W*(?:(?:all|everything|mixed|pure|native|training|using|in) )*({NUMBER_FORMAT})"
+    r"(?:[ -](?:mixed|AMP|autocast|precision|training|compute|everywhere|throughout))*"
+    r"(?: (?:with|via|through|using) (?:(?:the|NVIDIA|FP32|tensor-?wise|row-?wise|delayed|current"
+    r"|dynamic|per-tensor|block) )*"
+    r"(?:TE|Transformer ?Engine|AMP|autocast|APEX|torchao|MS-AMP|O[12]|scaling|recipe)"
+    r"(?: [0-9][\w.]*)?)?[\s*_`.,;:!]*",
+    re.IGNORECASE,
+)
+"""A sentence that is a number format, and by what it is made: `FP8 with TE.`"""
+
+BEGINS = deferred(rf"\W*({NUMBER_FORMAT})(?=`?\*{{0,2}}(?:,|;| \+) )", re.IGNORECASE)
+"""A list of settings that begins with a number format: `bf16, sequence length 4096`."""
 
 
 _AN_ITEM = deferred(

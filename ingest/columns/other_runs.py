@@ -280,7 +280,11 @@ _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare
 """On what both ran that a sentence compares: `On A800 nodes we compare with Foo`."""
 
 
-_REASON = deferred(r",? \b(?:because|since (?=it|they|we|the|there|this))\b[^;]*", re.IGNORECASE)
+_REASON = deferred(
+    r",? \b(?:because|since (?=(?:it|they|we|the|there|this)\b|[\w-]+ (?:is|was|were|are|has|had|does"
+    r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))[^;]*",
+    re.IGNORECASE,
+)
 
 
 def without_reasons(sentence: str) -> str:

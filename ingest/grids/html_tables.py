@@ -116,6 +116,7 @@ class _Table:
         heads = 0
         while heads < len(rows) and (rows[heads].in_head or _headed(rows[heads])):
             heads += 1
+        heads = heads or _spanned(rows)
         width = max(len(cells) for cells in laid[: max(heads, 1)])
         made = []
         for row, cells in zip(rows, laid, strict=True):
@@ -132,6 +133,24 @@ class _Table:
 
 def _headed(row: _Row) -> bool:
     return 0 < row.heads == len(row.cells)
+
+
+_MOST_SPANNED = 3
+
+_A_NUMBER = re.compile(r"\W*[0-9]")
+
+
+def _spanned(rows: Sequence[_Row]) -> int:
+    """How many rows are a header by their spans alone: the first has cells over several columns
+    beside others over all of these rows, and no cell is a number; 0 where they do not tell."""
+    first = rows[0].cells
+    deep = {cell.rows for cell in first if cell.rows > 1 and cell.columns == 1}
+    wide = [cell for cell in first if cell.columns > 1 and cell.rows == 1]
+    if len(deep) != 1 or not wide or not 1 < max(deep) <= min(_MOST_SPANNED, len(rows) - 1):
+        return 0
+    count = max(deep)
+    texts = [cell.text for row in rows[:count] for cell in row.cells]
+    return 0 if any(map(_A_NUMBER.match, texts[len(first) :])) else count
 
 
 def _padded(cells: tuple[GridCell, ...], width: int) -> tuple[GridCell, ...]:

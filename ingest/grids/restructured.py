@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from assay.ingest.grids.delimited import separated
@@ -202,7 +203,22 @@ def _directed(lines: Sequence[Line], begin: int) -> Grid | None:
     heads = max(1, _whole(options.get("header-rows", "")) + given)
     if heads >= len(made):
         return None
+    made[:heads] = _over_blanks(made[:heads])
     return Grid("rst", begin, end, tuple(made[:heads]), tuple(made[heads:]), found[2], exact=False)
+
+
+def _over_blanks(heads: Sequence[GridRow]) -> list[GridRow]:
+    """Header rows in which a label goes on over the blanks behind it, as far as the row below has
+    labels of its own: cells of a directive cannot span."""
+    made = list(heads)
+    for at in range(len(made) - 1):
+        cells, below = list(made[at].cells), made[at + 1].cells
+        for n in range(1, len(cells)):
+            both = below[n - 1].text.strip() and below[n].text.strip()
+            if both and not cells[n].text.strip() and below[n].text != below[n - 1].text:
+                cells[n] = cells[n - 1]
+        made[at] = replace(made[at], cells=tuple(cells))
+    return made
 
 
 def _whole(text: str) -> int:

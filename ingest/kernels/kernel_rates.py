@@ -510,10 +510,22 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 
 
 _IN_FRONT_OF_UNIT = re.compile(
-    r"(\w[\w .+/-]*?)(?:[_ ]| ?[(\[])"
-    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s)[)\]]?",
+    r"(\w[\w .+/-]*?)(?:[_ ](?:time|latency))?(?:[_ ]| ?[(\[])"
+    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s"
+    r"|(?:(?:peak[_ ])?mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
     re.I,
 )
+
+_UNIT_FIRST = re.compile(
+    r"((?:peak )?mem(?:ory)?|time|latency)(?: ?[(\[]| )([mun]s|µs|[MG]i?B)[)\]]? ([A-Za-z].*)",
+    re.IGNORECASE,
+)
+"""A label of two header rows: `Time (ms) eager`."""
+
+_IN_BYTES = re.compile(r"(?:^|[_ (\[])([mg]i?b)$", re.IGNORECASE)
+
+_EAGER = re.compile(r"(?<![A-Za-z])eager(?![A-Za-z])", re.IGNORECASE)
+"""Found beside times of what was compiled, which else may be those of compiling it."""
 
 LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
 
@@ -542,17 +554,22 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     made, sides = list(columns), dict[str, dict[int, Column]]()
     if "kernel" not in fields(schema):
         return made
-    for at, label in enumerate(map(plain, grid.header())):
+    labels = [plain(label) for label in grid.header()]
+    eager = any(map(_EAGER.search, labels))
+    for at, label in enumerate(labels):
+        label = _UNIT_FIRST.sub(r"\3 \1 (\2)", label)
         found = _IN_FRONT_OF_UNIT.fullmatch(label)
         apart = LIBRARY.sub(" ", found[1]) if found else ""
         rated = found is not None and _OF_A_RATE.search(found[2]) is not None
-        words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated else set())
+        words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if "direction" not in fields(schema) and words & _PASSES:
             continue  # of several products
         rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
-        told = measured_as(rate.replace("gB", "GB").replace("tB", "TB"), schema)
+        held = _IN_BYTES.search(found[2])
+        rate = f"memory ({held[1]})" if held else rate.replace("gB", "GB").replace("tB", "TB")
+        told = measured_as(rate, schema)
         if told is not None and told.spec is not None and told.scale:
             sides.setdefault(found[1], {})[at] = told
     named = [c for c in columns if "kernel" in c.aside]

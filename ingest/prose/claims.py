@@ -78,7 +78,7 @@ _ONE = (
 )
 
 _ONE_OF = (
-    rf"(?:(?:per|each|every)[ -]|/ ?|an? |(?:on|in|for|to|by|at|onto) (?:each|every|an?|one"
+    rf"(?:(?:per|each|every)[ -](?:data[ -]parallel |model )?|/ ?|an? |(?:on|in|for|to|by|at|onto) (?:each|every|an?|one"
     rf"|a single) (?:of (?:the|our) (?:[0-9]+ )?)?|on its own ){_ONE}|apiece\b"
     r"|(?:on|for|to|with) each\b(?! (?!GPU)\w)"
 )
@@ -101,7 +101,8 @@ _MICRO = r"micro[ _-]?(?:train(?:ing)?[ _-])?(?:batch(?:es)?(?:[ _-]?sizes?)?|bs
 
 _SET = (
     r"(?:\s*[:=]\s*|[\s,]+(?:(?:is|are|was|were|of|to|at|be|been|being|stays?|remains?|kept|set"
-    r"|fixed|held|constant|equals?|equal|always|just|only|here|throughout)\s+)*)"
+    r"|fixed|held|constant|equals?|equal|always|just|only|here|throughout|halved|doubled|raised"
+    r"|lowered|increased|reduced|changed)\s+)*)"
 )
 """Between a label and its number."""
 
@@ -319,6 +320,17 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
     ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
     (
+        "kind", "way",
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|divided|cut) {N}[ -]ways? "
+        rf"(?:with|by|using|via|through|in) {_KIND}",
+    ),
+    (
+        "cp", "ring|context|ulysses|sequence",
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:(?:it|them|(?:the|each"
+        rf"|every|all) \w+|sequences) )?(?:over|across|among) {{N}} {_MANY} (?:with|by|using|via) "
+        r"(?:ring[ -]attention|context|ulysses|sequence[ -]parallel)",
+    ),
+    (
         "tp", "tensor",
         r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:over|across"
         r"|among|into) "
@@ -405,6 +417,8 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "seq_len", "len",
         rf"\b(?:max(?:imum)?[ _-]?(?:seq(?:uence)?[ _-]?)?len(?:gth)?)`*{_SET}{_LONG}{{N}}",
     ),
+    ("seq_len", "input", rf"\binput[ _-]len(?:gth)?{_SET}{_LONG}{{N}}"),
+    ("seq_len", "token", rf"\bat {_LONG}{{N}} tokens{_ENDED}"),
     ("seq_len", "len", rf"{_ITEM}(?:len(?:gth)?|seqlen)`*\s*[=:]?\s*{_LONG}{{N}}{_ENDED}"),
     ("seq_len", "t=|t =", rf"{_ITEM}T ?= ?{_LONG}{{N}}{_ENDED}"),
     ("seq_len", "context", r"{N}[ -](?:tokens?[ -])?context(?: (?:length|window))?\b"),
@@ -420,6 +434,14 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     (
         "accumulation", "micro",
         rf"\b(?:number|num|count|#)(?: of|_of)?[ _]?micro[ _-]?batches{_SET}{{N}}",
+    ),
+    (
+        "accumulation", "micro",
+        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} {_THINGS}",
+    ),
+    (
+        "micro_batch", "micro",
+        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} {_THINGS}",
     ),
     (
         "accumulation", "micro",
@@ -450,6 +472,8 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
     ),
     ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
     ("hidden", "wide", r"{N}-wide\b"),
+    ("hidden", "dim", r"{N}[ -]dim\b(?! heads?)"),
+    ("hidden", "embedding", r"(?:^|[,;(] ?)embeddings? (?:of )?(?=[0-9]{3}){N}(?=\s*(?:[,;.)]|$))"),
     (
         "hidden", "hidden|model|embedding",
         r"\b(?:hidden|model|embedding)[ _-](?:state )?(?:sizes?|dim"

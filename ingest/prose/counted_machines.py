@@ -500,12 +500,14 @@ _KIND = (
 _NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip)s?\b"
 
 _COUNTED = (
-    rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)(?! ?[x×*] ?[0-9]|[.,][0-9])[ -]?(?:[x×*] ?)?"
+    rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)"
+    r"(?! ?[x×*] ?[0-9](?![0-9]{1,2} ?Gi?B\b)|[.,][0-9])[ -]?(?:[x×*] ?)?"
     r"(?:(?:NVIDIA|AMD|Intel|Huawei) )?"
 )
 
 _OF_THEM_EACH = (
-    rf"(?:{_COUNTED}(?:{SIGN}s?(?: {_NOUN})?|{_NOUN}|(?=(?: each| apiece)?\s*(?:[.,;)]|$|and\b))))"
+    rf"(?:{_COUNTED}(?:{SIGN}s?(?: {_NOUN})?|{_NOUN}|(?<=[x×*] |.[x×*])[0-9]{{2,3}} ?Gi?B\b"
+    rf"|(?=(?: each| apiece)?\s*(?:[.,;)]|$|and\b))))"
 )
 
 _HOSTS = deferred(
@@ -530,7 +532,8 @@ _IN_EACH_HOST = deferred(
     rf"|holds|held"
     rf"|contains?|contained|exposes?|carries|comes with|houses|provides|offers|packs) "
     rf"{_COUNTED.replace('<m>', '<k>')}"
-    rf"|{_HOST}\b[^.;()]{{0,30}}, {_COUNTED.replace('<m>', '<j>')}(?:(?:{SIGN}s?|{_NOUN}) )*"
+    rf"|{_HOST}\b[^.;()]{{0,30}}(?:,| (?:with|of|having|containing)(?= \S{{1,12}} (?:{SIGN}|{_NOUN}))) "
+    rf"{_COUNTED.replace('<m>', '<j>')}(?:(?:{SIGN}s?|{_NOUN}) )*"
     rf"(?:apiece|each|in each|on each)\b",
     re.IGNORECASE,
 )
@@ -576,7 +579,9 @@ _PRICED = deferred(r"\bcosts?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGN
 
 _OF_THOSE = deferred(
     rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()(?P<n>{COUNT}) of "
-    rf"(?:them|these|those)\b|\b(?P<m>{COUNT}) of (?:them|these|those) (?:were |are )?used\b",
+    rf"(?:them\b|(?:these|those|our|the)(?P<h> {_HOST}\b)|(?:these|those)\b)"
+    rf"|\b(?P<m>{COUNT}) of (?:them|(?:these|those|the)(?P<k> {_HOST}\b)|these|those)"
+    r" (?:were |are )?used\b",
     re.IGNORECASE,
 )
 
@@ -649,7 +654,8 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
                 told["gpus"] = told["gpus_per_node"]._replace(name="gpus")
     if "nodes" not in told and (those := _OF_THOSE.search(text)):
         group = "n" if those["n"] else "m"
-        put("nodes" if _A_HOST.search(text, 0, those.start()) else "gpus", those, group)
+        host = those["h"] or those["k"] or _A_HOST.search(text, 0, those.start())
+        put("nodes" if host else "gpus", those, group)
     yield from told.values()
     if "nodes" in told and _RAN_ON.search(text):
         yield Part("", "", 0)  # a statement by its verb

@@ -47,7 +47,7 @@ _EVERYWHERE = deferred(
     r"(?:entries|rows?|runs?|experiments?|tables?|measurements?|results?|configurations?|cases))\W*"
 )
 
-_CODE = deferred(r"`([A-Za-z_]\w*)\s*=\s*([\w.]+)`")
+_CODE = deferred(r"`([A-Za-z_][\w.]*)\s*[=:]\s*[\"']?([\w.]+)[\"']?`")
 
 _SETTLED = deferred(
     r"\W*(?:[0-9]\.\s*)?[`*]*(?P<key>[A-Za-z][A-Za-z_ ]*?)[`*]*(?:\([^()]*\))?"
@@ -170,7 +170,7 @@ def twice_over(line: Line) -> dict[str, Cell]:
 def by_letters(text: str) -> bool:
     """Whether a text spells out width and depth by the letters of formulas: `h=6144, L=48`."""
     keys = {pair[1] for pair in PAIR.finditer(text)}
-    return "h" in keys and bool(keys & {"L", "l"})
+    return bool(keys & {"h", "hidden"}) and bool(keys & {"L", "l"})
 
 
 def _parts(text: str, line: Line, shift: int, *, letters: bool) -> Iterator[Part]:
@@ -220,7 +220,8 @@ PAIR = deferred(
 """A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`; nor a batch that is
 counted in tokens: `GBS=4M tokens`."""
 
-LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
+LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab",
+           "v": "vocab"}  # fmt: skip
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""
 
 

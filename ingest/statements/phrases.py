@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, computed_in
+from assay.ingest.columns.number_formats import ALONE, BEGINS, EVERY, LISTED, WIDE, computed_in
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
@@ -174,6 +174,7 @@ _OF_WHAT_IS_BELOW = deferred(
 
 _ASIDE = deferred(
     r"\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
+    r"(?! (?:loss|perplexity|ppl|accuracy)(?: of|:| =)? [0-9])"
     r"|inference|generat(?:e|ion|ed)|prompts?"
     r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes|contains)\b)"
     r"|vs\.?|versus"
@@ -448,7 +449,8 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
-        told += [Part("dtype", kind[1], kind.start(1)) for kind in LISTED.finditer(text)]
+        listed = [BEGINS.match(text), *LISTED.finditer(text)]
+        told += [Part("dtype", kind[1], kind.start(1)) for kind in listed if kind]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
         told = [part for part in told if not part.weak]
     if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
@@ -470,6 +472,7 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
             or (_OURS.match(text) is not None and _of_all(told[0], text))
             or _OF_NOTHING_ELSE.match(text) is not None
             or _kept(told[0], text)
+            or _an_item(told[0], text)
             or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
         )
     )
@@ -492,6 +495,29 @@ def _kept(told: Part, text: str) -> bool:
     """Whether a sentence keeps a setting while others change: `TP is fixed at 8`."""
     kept = not told.weak and _KEPT.search(text, 0, told.at)
     return bool(kept) and _KEPT_FOR.match(text, told.at) is not None
+
+
+_IN_A_LIST = deferred(
+    r"[,;·|/] +(?:[A-Za-z][\w-]*[ =]){1,4}$|^[\W_]*(?:[A-Za-z][\w-]*[ =]){1,4}$"
+)
+
+_NO_CLAUSES = deferred(
+    r"(?!.*\b(?:is|are|was|were|be|been|has|have|had|can|could|will|would|may|might|do|does|did|to"
+    r"|that|which|who|when|where|while|because|since|but|until|after|before|we|you|they|it"
+    r"|gives?|takes?|needs?|uses?|makes?|gets?|fits?|up|from|between|or|per|not|beyond|unlike|as|like|see)\b)"
+    r".*[,;·|/] ",
+    re.IGNORECASE,
+)
+"""A list of noun phrases: `C4, sequence length 2048, target loss 2.69.`"""
+
+
+def _an_item(told: Part, text: str) -> bool:
+    """Whether a setting is an item of a list that has no clauses."""
+    return (
+        not told.weak
+        and _NO_CLAUSES.match(text) is not None
+        and _IN_A_LIST.search(text, 0, told.at) is not None
+    )
 
 
 _ONE_BEFORE = deferred(r" (?:an?|my(?: own)?)(?: (?:NVIDIA|GeForce|AMD))* $")
@@ -621,11 +647,26 @@ def _precision(text: str) -> Iterator[Part]:
     if zero and len({z[z.lastindex or 0] for z in zero}) == 1:
         group = zero[0].lastindex or 0
         yield Part("zero_stage", zero[0][group], zero[0].start(group))
+    kinds = {each[0].upper(): each for each in _STRATEGY.finditer(text)}
+    if len(kinds) == 1:
+        strategy, found = next(iter(kinds.items()))
+        yield Part("sharding", strategy, found.start())
+    elif not kinds and not zero and (full := _FULLY_SHARDED.search(text)):
+        yield Part("sharding", "FULL_SHARD", full.start())
     if used := computed_in(text):
         yield Part("dtype", used.word, used.at)
         if used.alone:
             yield Part("", "", 0)  # a sentence of its own
 
+
+_STRATEGY = deferred(r"\b(?:FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD)\b", re.IGNORECASE)
+
+_FULLY_SHARDED = deferred(
+    r"\bFSDP[12]?\b[^.;]{0,12}?\bfull(?:y)?[- ]shard(?:ing|ed)?\b"
+    r"|\bfull(?:y)?[- ]shard(?:ing|ed)?\b,? ?\(?(?:with |using )?(?:PyTorch )?FSDP[12]?\b",
+    re.IGNORECASE,
+)
+"""Full sharding in words: `FSDP full sharding`, `fully sharded with FSDP2`."""
 
 _FORMS = {
     PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters", _ENABLED: "dtype",

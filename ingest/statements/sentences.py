@@ -189,7 +189,9 @@ _ACCUMULATES = deferred(
 
 _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
-_WORDS = deferred(r"(?<![^\s,;:()`])[A-Za-z]{2,7}[0-9][\w/-]*(?![^\s,;.()`])")
+_WORDS = deferred(
+    r"(?<![^\s,;:()`，；、：（])[A-Za-z]{2,7}[0-9](?:[\w/-](?![一-鿿]))*(?![^\s,;.()`，；、。）])"
+)
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
 
 _SPELLED = deferred(
@@ -206,7 +208,7 @@ _TUPLE = deferred(
 )
 
 _RECOMPUTED = deferred(
-    r"\b(no|without|full|selective)(?: any)? (?:activation )?"
+    r"\b(no|without|full|selective)(?: any)? (?:(?:op|per-op|layer|block|attention) )?(?:activation )?"
     r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
     r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
     r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
@@ -215,15 +217,17 @@ _RECOMPUTED = deferred(
 )
 
 _CHECKPOINTED = deferred(
-    r"\b(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)\b"
+    r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
+    r"|remat(?:eriali[sz]ation)?)\b"
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
     r"|s? (?:is |are )?(?:saved|written|stored))"
     r"(?P<on>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally|also))*"
     r" (?:on\b(?! (?:every|each|all)\b)|(?:enabled|used|active|applied)\b)"
-    r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*)?"
+    r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*"
+    r"|[*_`]* ?[=:] ?(?:true|yes)\b)?"
     r"(?P<off>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally))*"
     r" (?:off|disabled|none|not (?:used|enabled|needed|applied)|unused)\b)?"
-    r"(?P<all> (?:on|of|for|in|at|after|to) (?:every|each|all)(?: the)?"
+    r"(?P<all> (?:on|of|for|in|at|after|to) (?:every|each|all|whole|entire)(?: the)?"
     r"(?: (?:decoder|transformer|encoder|single))* (?:layers?|blocks?)\b)?",
     re.IGNORECASE,
 )
@@ -231,6 +235,8 @@ _CHECKPOINTED = deferred(
 
 _KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
 """In front of a switch that is off: of one kind it may be, and another on."""
+
+_OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat")
 
 _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
 
@@ -270,11 +276,34 @@ _AGAIN_IN_CHINESE = deferred(
 """Recomputation that a sentence in Chinese switches."""
 
 _NOT_PARALLEL = deferred(
-    r"\b(?:no|without)(?: any)? (?:(?:tensor|pipeline|model)(?:,|,? or|,? and| ?/)? ){1,2}"
+    r"\b(?:no|without|(?:not|n['’]t) use|neither)(?: any)? "
+    r"(?:(?:tensor|pipeline|model|context|sequence|expert)[ -]?(?:parallel(?:ism)?)?"
+    r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b(?! (?:over|across|between|communic|in\b))"
-    r"|\b(?:no|without) (?:TP|PP)(?: ?(?:or|and|/) ?(?:TP|PP))?\b"
+    r"|\b(?:no|without|neither) (?:[TPCE]P)(?:(?:,|,? ?(?:n?or|and|/)) ?[TPCE]P){0,3}\b(?! ?[=0-9])"
+    r"|(?:^|[,;(] ?|\b(?:with|and) )(?:tensor|pipeline|model|context|expert)(?:,? and (?:tensor"
+    r"|pipeline|context|expert))?[ -]parallel(?:ism)?(?: (?:is|was|are|were|turned|switched))* "
+    r"(?:off|disabled|not used|unused|none)\b",
+    re.IGNORECASE,
 )
-"""Degrees of one: `no tensor or pipeline parallelism`."""
+"""Degrees of one: `no tensor or pipeline parallelism`, `no TP/PP/CP`."""
+
+_DEGREES = re.compile(r"[ (][TPCE]P")
+
+_NOT_IN_CHINESE = deferred(
+    r"(?:不使用|未使用|没有使用|未开启|不开启?|没有开启|未启用|无|关闭)\s*"
+    r"((?:(?:张量|流水线?|模型|上下文|专家|tensor|pipeline|context|expert)(?:模型)?(?:并行| parallelism)"
+    r"\s*(?:[和与及、或/]|以及)?\s*){1,3})"
+)
+"""The same in Chinese: `没有使用张量并行和流水线并行`."""
+
+_KIND_IN_CHINESE = {"张量": "tp", "流水": "pp", "上下": "cp", "专家": "ep"}
+
+_UNSHARDED = deferred(
+    r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients|model"
+    r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b",
+    re.IGNORECASE,
+)
 
 _OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
 
@@ -686,7 +715,7 @@ def computed_again(text: str) -> bool:
     plainly = _ASIDE.sub("", text).strip(" .,;:*-")
     if _RECOMPUTED.fullmatch(plainly) or _NOT_ACCUMULATED.fullmatch(plainly):
         return True
-    said = _CHECKPOINTED.fullmatch(plainly) if "ti" in plainly else None
+    said = _CHECKPOINTED.fullmatch(plainly) if _OF_RECOMPUTATION.search(plainly) else None
     return said is not None and any(said.groups())
 
 
@@ -702,7 +731,7 @@ _ASIDE = deferred(
 
 def _checkpointed(text: str) -> Part | None:
     """Recomputation that a sentence switches on or off, alone or in a list of what runs had."""
-    for found in _CHECKPOINTED.finditer(text) if "heckpoint" in text or "ecomp" in text else ():
+    for found in _CHECKPOINTED.finditer(text) if _OF_RECOMPUTATION.search(text) else ():
         if found["off"] and not _KIND.search(text, 0, found.start()):
             return Part("recompute", "none", found.start())
         if found["all"]:
@@ -724,11 +753,17 @@ def switched(text: str) -> Iterator[Part]:
         yield Part("recompute", said, found.start(group))
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
         yield kept
-    for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or " TP" in text else ():
-        words = re.findall(r"tensor|pipeline|model|TP|PP", found[0])
+    for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
+        words = re.findall(r"tensor|pipeline|model|context|expert|[TPCE]P", found[0], re.IGNORECASE)
         kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
+    if _UNSHARDED.search(text):
+        yield Part("zero_stage", "0", _UNSHARDED.search(text).start())
+    if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
+        for word in re.findall(r"张量|流水|上下|专家|tensor|pipeline|context|expert", unused[1]):
+            name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")
+            yield Part(name, "1", unused.start(1))
     if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(text)):
         kind = "无" if again["off"] or again["not"] else again["how"] or again["kind"] or " "
         how = {"无": "none", "全": "full", "完": "full", "选": "selective"}.get(kind[0])

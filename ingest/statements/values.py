@@ -218,7 +218,7 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
 
 def switched_on(label: str, text: str) -> str | None:
     """The number format that a switch turns on, `bf16=True`."""
-    switch = SWITCHED.get(label.casefold().lstrip("-"))
+    switch = SWITCHED.get(label.casefold().lstrip("-").removesuffix(".enabled"))
     return switch if switch and text.strip("\"'").casefold() in ("true", "1") else None
 
 

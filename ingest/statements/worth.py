@@ -22,7 +22,9 @@ _PARTS = (
     r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
     r"total parameters|device mesh with|capacity: ",
-    r"(?:ctivation|radient) (?:checkpointing|recomput)",
+    r"(?:ctivation|radient) (?:checkpointing|recomput)|[Rr]emat(?:erial|\b)",
+    r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert|sharding|[TPC]P\b))",
+    r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]",
     r"(?:[Aa]|ach|ery|[Tt]he) (?:[\w-]+ )?(?:node|server) (?:of [\w` -]{3,24} )?"
@@ -32,7 +34,7 @@ _PARTS = (
     r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
     r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
     r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
-    r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) "
+    r"`[\w.]+ ?[=:] ?[\w.'\"]+`[^`]{1,3}`[\w.]+ ?[=:]|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) "
     r"(?:[0-9]|two|three|four|eight|sixteen))",
     r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
     r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",
@@ -65,7 +67,8 @@ _PARTS = (
     r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
     CLAIMED,
     r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
-    r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
+    r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32)|(?:mx-?)?fp8)\b[^\"':=]*$)",
+    r"(?:FULL|HYBRID|NO)_SHARD|SHARD_GRAD_OP|(?i:\bFSDP.*shard)",
     r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
     r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
     r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"

@@ -31,6 +31,7 @@ from assay.ingest.columns.titles import (
     without_some,
 )
 from assay.ingest.columns.turns import turned
+from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.record import REMEMBERED, Cell, Line, Record
 from assay.ingest.vocabulary.devices import SIGN, only, signed
 
@@ -176,6 +177,8 @@ def _told(line: Line) -> dict[str, Cell]:
     cells = {name: cell._replace(value_origin="stated") for name, cell in titled(line).items()}
     if "gpus" not in cells and (count := devices_in_all(line.text)):
         cells |= _cells(line, {"gpus": count})
+    if "gpus" in cells and _of_each_node(cells["gpus"].text, line.text):
+        del cells["gpus"]
     if "gpu" not in cells and _SAME.search(line.text) and (device := only(line.text)):
         cells |= _cells(line, {"gpu": device.text})  # and no other that the text names before
     opens = _ENDING.sub("", line.text).endswith((":", "：")) and "gpu" not in cells
@@ -184,6 +187,18 @@ def _told(line: Line) -> dict[str, Cell]:
         law = ON_IT if _ON_IT.search(signed(without_some(line.text))) else None
         cells["gpu"] = cells["gpu"]._replace(state="unknown", law=law)
     return cells
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _of_each_node(count: str, text: str) -> bool:
+    """Whether a number of devices is that of each of the nodes that a text counts.
+
+    >>> _of_each_node("8", "across the 16 hosts (8 GPUs apiece)"), _of_each_node("8", "on 8 A100")
+    (True, False)
+    """
+    told = {part.name: part.word for part in machines(text)}
+    of_each = told.get("gpus_per_node") == count and told.get("nodes") != "1"
+    return of_each and told.get("gpus") != count
 
 
 ON_IT = "the line that opens the table says on what it ran"
@@ -249,9 +264,10 @@ LONGEST = 300
 
 
 def _title(text: str) -> dict[str, str | None]:
+    count = counted_devices(text) or devices_in_all(text)
     return {
         "gpu": device_named(text),
-        "gpus": counted_devices(text) or devices_in_all(text),
+        "gpus": None if count and _of_each_node(count, text) else count,
         "dtype": format_named(text),
         "model": model_named(text),
         **settings_named(text),

@@ -373,6 +373,7 @@ _ALL_IN = re.compile(
 def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     """The grid with the unit of times that its heading or caption says, where its labels do not."""
     near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
+    grid = _with_unit_of_memory(grid, near)
     units = {
         (m[1] or m[2] or m[3]).casefold() for text in near for m in _ALL_IN.finditer(text)
     }  # fmt: skip
@@ -390,7 +391,7 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     cells = [
         cell._replace(text=f"{label} {said_once}")
         if (_timed(before, after) and (parts or not _numbers_steps(grid, at, label)))
-        or (before.spec is None and label != before.label)
+        or (before.spec is None and label != before.label and not _UNIT_OF_ITS_OWN.search(label))
         else cell
         for at, (cell, label, before, after) in enumerate(
             zip(grid.heads[-1].cells, labels, own, told, strict=True)
@@ -399,8 +400,37 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
 
 
+_UNIT_OF_ITS_OWN = re.compile(r"[(\[][^()\[\]]+[)\]]\s*$")
+
+_MEMORY_IN = re.compile(
+    r"\bmem(?:ory)?(?: (?:usage|use|consumption|footprint))?,? ?(?:[(\[]|in )([GM]i?B)\b",
+    re.IGNORECASE,
+)
+
+_OF_ANOTHER_TABLE = re.compile(r"\b(?:next|other|following) table|table after\b", re.IGNORECASE)
+
+_A_MEMORY = re.compile(r"(?:peak|max(?:imum)?)?[ _.]?mem(?:ory)?", re.IGNORECASE)
+
+
+def _with_unit_of_memory(grid: Grid, near: Sequence[str]) -> Grid:
+    """The grid with the unit of memory that its caption says, where a label is that word alone."""
+    near = [text for text in near if not _OF_ANOTHER_TABLE.search(text)]
+    units = {found for text in near for found in _MEMORY_IN.findall(text)}
+    if len(units) != 1 or grid.labels or not grid.heads:
+        return grid
+    last, unit = grid.heads[-1], units.pop()
+    cells = tuple(
+        cell._replace(text=f"{plain(cell.text)} ({unit})")
+        if _A_MEMORY.fullmatch(plain(cell.text))
+        else cell
+        for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
 _OF_STEPS = re.compile(
-    r"\bper[- ](?:iteration|step)\b[\w -]{0,24}\btimes?\b|\btimes? per (?:iteration|step)\b",
+    r"\bper[- ](?:iteration|step)\b[\w -]{0,24}\btimes?\b|\btimes? per (?:iteration|step)\b"
+    r"|^[^.;:]{0,24}\b(?:iteration|step)[- ]times?\b",
     re.IGNORECASE,
 )
 """A caption of a table of times of a step: `Per-iteration wall-clock time (Unit: seconds)`."""

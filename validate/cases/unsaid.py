@@ -54,7 +54,8 @@ def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
         _rated=pl.col("case").is_in(rated.implode()) & ~pl.col("case").is_in(timed.implode()),
         _whose=_whose(),
     )
-    alike = pl.col("_whose").drop_nulls().unique().over("group", mapping_strategy="join")
+    told = pl.when(pl.col("gpus") != 1).then("_whose")  # that of one device is that of all as well
+    alike = told.drop_nulls().unique().over("group", mapping_strategy="join")
     rows = rows.with_columns(
         _whose=pl.coalesce("_whose", pl.when(alike.list.len() == 1).then(alike.list.first()))
     )
