@@ -400,6 +400,9 @@ class Binder:
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
             yield self._device, LAW
+            formats = self.context.formats
+            other = formats.get(section[-1] if section else 0) or formats.get(0)
+            yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than

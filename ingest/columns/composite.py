@@ -540,6 +540,8 @@ def named(text: str) -> dict[str, str]:
         return {"dtype": format_named(bare) or bare}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
+    if again := _HOW_MUCH.fullmatch(bare):
+        return {"recompute": again[1].casefold() if again[1] else _IN_CHINESE[again[2][0]]}
     if kept := _CHECKPOINTED.fullmatch(bare):
         return {"activation_checkpointing": str(not kept[1])}
     device = only(bare)
@@ -577,6 +579,15 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
         said |= told
     return said if alone or len(parts) > 1 else {}
 
+
+_HOW_MUCH = deferred(
+    r"(selective|full)(?:[ -](?:op|layer|activation|gradient))* ?-?(?:recomput\w*|check-?pointing|AC)"
+    r"|(不|无|选择性?|完全|全量?)(?:激活)?重计算",
+    re.IGNORECASE,
+)
+"""A name that says how much is computed again."""
+
+_IN_CHINESE = {"不": "none", "无": "none", "选": "selective", "完": "full", "全": "full"}
 
 _CHECKPOINTED = deferred(
     r"(?:with |w/ ?)?((?:no|without|w/o)[ -])?"

@@ -91,6 +91,7 @@ NAMES = {
     "精度模式": "Precision", "精度格式": "Precision",
     "平均序列长度": "Sequence length", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
+    "台数": "Nodes", "机器数": "Nodes", "机器台数": "Nodes", "服务器数": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
     "µbs": "micro batch size", "μbs": "micro batch size",
@@ -172,12 +173,37 @@ def _plain(text: str) -> str:
 
 
 def in_letters(text: str) -> str:
-    """A text with its formulas by their letters alone.
+    """A text with its formulas by their letters and numbers alone.
 
     >>> in_letters(r"$n_{layers}$, Top-$k$, $d_{\\text{model}}$; $36 or $40")
     'n_layers, Top-k, d_model; $36 or $40'
+    >>> in_letters(r"$5.51\\times10^{5}$"), in_letters(r"$1.281 \\pm 0.004$"), in_letters("$1{,}024$")
+    ('5.51e5', '1.281 ± 0.004', '1,024')
     """
-    return _FORMULA.sub(lambda found: _MARKS.sub("", found[1]), text) if "$" in text else text
+    if "$" not in text:
+        return text
+    text = _NUMBER.sub(lambda found: _in_digits(found[1]), text)
+    return _FORMULA.sub(lambda found: _MARKS.sub("", found[1]), text)
+
+
+def _in_digits(formula: str) -> str:
+    """A number as it is written without signs of formulas."""
+    for pattern, sign in _IN_DIGITS:
+        formula = pattern.sub(sign, formula)
+    return formula
+
+
+_NUMBER = re.compile(
+    r"\$([~<>]?\s*(?:\\(?:approx|sim)\s*)?[0-9](?:[0-9.,eE%+ {}^-]|\\(?:times|cdot|pm|,|%|[ ;!]))*)\$(?![0-9])"
+)
+"""A formula that is a number."""
+
+_IN_DIGITS = (
+    (re.compile(r"\s*\\(?:times|cdot)\s*10\s*\^\s*\{?\s*([+-]?[0-9]+)\s*\}?"), r"e\1"),
+    (re.compile(r"\s*\\pm\s*"), " ± "), (re.compile(r"\{,\}"), ","),
+    (re.compile(r"\\(?:approx|sim)\s*"), "~"), (re.compile(r"\\%"), "%"),
+    (re.compile(r"\\[,;! ]|[{}]"), ""),
+)  # fmt: skip
 
 
 _FORMULA = re.compile(r"\$(?=[A-Za-z\\])([^$]{1,60})\$")

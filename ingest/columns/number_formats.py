@@ -48,12 +48,15 @@ _USED = deferred(
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
+_IS_USED = deferred(rf"(?<![\w-])({_NARROW}) (?:is|was) used\b(?! (?:for|only|in)\b)", re.IGNORECASE)
+
 _MIXED = deferred(
     r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
     rf"(?:with |in |using |is |means |= ?)?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
     rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|activations|compute) ?(?:/|,|and|with) ?"
     r"(?:fp|float)-?32 (?:reduc|grad|master|optim|param|weight)\w*"
+    rf"|(?<![\w-])({_WIDE}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:activations|compute)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:all )?"
     r"(?:reductions?|grad(?:ient)?s|activations|compute)\b)",
     re.IGNORECASE,
@@ -92,7 +95,7 @@ _IN_FULL = deferred(
 OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
 
 LISTED = deferred(
-    rf"(?:\band +|[,，、] *|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
+    rf"(?:\band +|[,，、] *|[:：] ?|\w \+ (?:the )?|i\.e\.,? |(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
     r"(?=\s*(?:[,.;)，。；、）]|$| +(?:and|with|unless)\b))",
     re.IGNORECASE,
 )
@@ -130,6 +133,32 @@ def mixed_format(texts: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
+_OF_LIGHTNING = deferred(r"(?<![\w.-])(16|32)-(true|mixed)\b")
+"""A precision as Lightning calls it: `16-true`, beside `bf16-true`."""
+
+_IN_WORDS = deferred(
+    r"\b(?:otherwise|else) (fp16|bf16|fp32)(?=\s*(?:[.,;)]|$))"
+    r"|\b(half|single)[ -]precision\b(?! (?:weights|gradients|states|copies|master|accum|optim))"
+    r"|\b(tf32)[ -](?:enabled|on|mode|math|precision)\b|\b(tf32) (?:is|was) (?:on|enabled|used)\b",
+    re.IGNORECASE,
+)
+
+_CALLED_SO = {"half": "fp16", "single": "fp32"}
+
+
+def _in_words(text: str) -> Used | None:
+    """The format that a sentence without the name of any other says in words: `half precision`."""
+    if found := _OF_LIGHTNING.search(text):
+        return Used(f"fp{found[1]}", found.start(1))
+    every = {next(filter(None, each.groups())).casefold() for each in _IN_WORDS.finditer(text)}
+    found = _IN_WORDS.search(text)
+    others = {each[0].casefold() for each in EVERY.finditer(text)} - {"tf32", *every}
+    if found is None or len(every) > 1 or others:
+        return None
+    word = next(filter(None, found.groups())).casefold()
+    return Used(_CALLED_SO.get(word, word), found.start())
+
+
 def names_mixed(label: str) -> bool:
     """Whether a label is of runs in mixed precision, and says not in which format."""
     return _ANY_MIXED.search(label) is not None and EVERY.search(label) is None
@@ -161,14 +190,14 @@ def computed_in(text: str) -> Used | None:
             one = len({_used(each).word.casefold() for each in kind}) == 1
             alone = _BEGINS_MIXED.match(text) is not None
             return _used(kind[0])._replace(alone=alone) if one else None
-    used = list(_USED.finditer(text))
+    used = list(_USED.finditer(text)) or list(_IS_USED.finditer(text))
     if used:
         return _used(used[0]) if len(used) == 1 else None
     if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
         full = _IN_FULL.search(text)
         if full and not OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
             return _used(full)
-    return None
+    return _in_words(text)
 
 
 _NOTHING_BUT = deferred(

@@ -27,7 +27,10 @@ class OperatorTable(pa.DataFrameModel):
         meaning="what is computed, as printed",
     )
     kernel: str = named(
-        ["kernel", "provider", "kernel_provider", "kernel_source", "backend", "implementation"],
+        [
+            "kernel", "provider", "kernel_provider", "kernel_source", "backend", "implementation",
+            "impl",
+        ],  # fmt: skip
         meaning="who computes it",
     )
     direction: str = named(
@@ -262,6 +265,8 @@ FORMAT = Format(
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*|\.\. (?:list-|csv-)?table:: )(?:.*[^a-z])?"
     rf"(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
+    rf"|^(?:[a-z-]+ ){{0,3}}(?:{'|'.join(_TITLED)})(?:[ ,(+-][^|:=]{{0,40}})?$"
+    rf"|^\s*:header: .*\"(?:{_NAMES})\""
     r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
     r"(?:[gt]b/s|[mu]s|µs|tflops)\b"

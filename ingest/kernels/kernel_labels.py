@@ -273,6 +273,8 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
+    if "bandwidth" in columns and normalise(label) in _SMALL:
+        return Column(columns["bandwidth"], 1e9)
     held = meaning(label) if "memory" in columns else None
     if held is not None and held.field == "memory":
         return Column(columns["memory"], held.scale if held.unit_known else 0.0)
@@ -281,6 +283,10 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
     return _size_named(name, printed, schema) if sized else None
+
+
+_SMALL = {"gbps", "gbpersec", "gbpers"}
+"""Labels of memory bandwidths in small letters: nobody counts those in bits."""
 
 
 def _of_one_network(label: str, columns: Mapping[str, FieldSpec]) -> Column | None:

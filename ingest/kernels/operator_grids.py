@@ -604,9 +604,13 @@ def _quantity(printed: str) -> str | None:
     return f"{_QUANTITIES[measure.si]} ({printed})" if measure.si in _QUANTITIES else None
 
 
+_VARIED = ("xname", "axis", "xaxis", "variable", "sweep", "param", "parameter", "argument")
+"""Labels of the name of what was varied, beside its value."""
+
+
 def _varied_apart(grid: Grid, schema: Schema) -> Grid:
     """Values beside the name of what was varied, in a column for each field that one names."""
-    of_name, of_value = _place(grid, ("xname",)), _place(grid, ("xvalue",))
+    of_name, of_value = _place(grid, _VARIED), _place(grid, ("xvalue", "xval", "value"))
     if of_name is None or of_value is None:
         return grid
     of_label, known = _place(grid, ("xlabel",)), by_label(schema)

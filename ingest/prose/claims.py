@@ -196,7 +196,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     r"(?! ?[x×*])"),
     (
         "micro_batch", _A_THING,
-        rf"{{N}} {_THINGS}(?: (?:of|x|×|with) {COUNT}[ -]tokens(?: each)?)? ?,? ?\(?"
+        rf"{{N}} {_THINGS}(?: (?:of|x|×|with) (?:length )?{COUNT}(?:[ -]tokens)?(?: each)?)? ?,? ?\(?"
         rf"(?:{_ONE_OF}){_NO_RATE}"
         r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
     ),
@@ -230,6 +230,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?=\s*(?:[),.;]|$))",
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
+    ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}} ?[(（](?:global|total|overall|effective|全局|总)[)）]"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
     (
         "global_batch", "batch",
@@ -317,6 +318,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("kind", "way", rf"{{N}}[ -]way {_KIND}(?=[,.;]| and\b|$)"),
     ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
     ("pp", "pipeline", r"{N} pipeline[ -](?:parallel )?stages\b"),
+    ("pp", "pipelin", r"{N}-stage pipelin(?:e|ing)\b"),
+    ("pp", "pipeline", rf"\bpipeline(?:[ -]parallel)? depth{_SET}{{N}}"),
     ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
     ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
     (
@@ -355,7 +358,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
-    ("seq_len", "token", r"{N} tokens (?:per|an?|in an?|in each|in every|each|every|/) ?"
+    ("seq_len", "long", rf"\b(?:{_TEXTS}|each(?: of (?:them|which))?)(?: (?:are|is|was|were|being))?,? "
+    r"(?=[0-9][0-9,]{2}|[0-9]+[kK]){N}(?: tokens)? long\b"),
+    ("seq_len", "of length", rf"{_TEXTS} (?:of|with|at) length {{N}}"),
+    ("seq_len", "word|piece", r"\b(?:max(?:imum|\.)?|up to) (?=[0-9]{2}){N} (?:word|sub-?word)[ -]?pieces"),
+    ("seq_len", "token", r"{N} tokens ?(?:/|per|an?|in an?|in each|in every|each|every|/) ?"
     r"(?:(?:training|input|packed) )?(?:sequence|sample|document|example|input)s?\b"),
     (
         "seq_len", "token",
@@ -401,7 +408,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
 
 _ITEM = r"(?:^|[,;(（·/]|\band\b)[\s*_`]*(?:(?:again|still|now|always|also) )?"
 
-_ENDED = r"(?=[*_`]*\s*(?:[,;:)）.](?![0-9])|$|and\b))"
+_ENDED = r"(?=[*_`]*\s*(?:[,;:)）.–—\]](?![0-9])|$|and\b))"
 """The ends of an item of a list of settings."""
 
 _LONG = r"(?=[0-9][0-9,]{2,}|[0-9]+[kK])"
@@ -437,11 +444,11 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "accumulation", "micro",
-        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} {_THINGS}",
+        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} (?:[0-9][0-9,]*-token )?{_THINGS}",
     ),
     (
         "micro_batch", "micro",
-        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} {_THINGS}",
+        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} (?:[0-9][0-9,]*-token )?{_THINGS}",
     ),
     (
         "accumulation", "micro",
@@ -460,6 +467,26 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "kind", "paral",
         rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
     ),
+    ("vp", "interleav", rf"\binterleav(?:e|ing)(?: (?:factor|degree|stages))?{_SET}{{N}}(?! ?(?:x|%|times))"),
+    (
+        "cp", "ring|ulysses",
+        rf"\b(?:ring|ulysses)(?:[ -]attention)?(?: SP)? (?:degree|size){_SET}{{N}}",
+    ),
+    ("seq_len", "position", rf"{_ITEM}{_LONG}{{N}} positions{_ENDED}"),
+    ("seq_len", "context", rf"{_LONG}{{N}}[ -](?:amino-acid|frame|patch|byte|character)s?[ -]context\b"),
+    ("seq_len", "seq", rf"\bseq\.? ?len\.{_SET}{_LONG}{{N}}"),
+    ("seq_len", "token", rf"\b(?:cut|truncated|capped) (?:off )?at {{N}} tokens"),
+    ("accumulation", "ga", rf"(?<![\w-])(?:ga|grad acc)(?: steps)?(?: ?[=:] ?| ){{N}}{_ENDED}"),
+    ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
+    (
+        "batch_size", "batch of|batch size of",
+        rf"\b(?:an?|the) (?:mini-?)?batch(?: size)? of {{N}} {_THINGS}"
+        r"(?=\s*(?:[.,;)]|$)| (?:and|with|in)\b)",
+    ),
+    (
+        "batch_size", "batch of|batch size of",
+        rf"{_ITEM}batch(?: size)? of {{N}}{_ENDED}",
+    ),
     ("vp", "virtual", rf"\bvirtual[ -]pipeline(?:[ -](?:parallel|size|degree|stages))*{_SET}{{N}}"),
 )  # fmt: skip
 """Labels and their numbers: a statement beside others, or as all of a sentence."""
@@ -470,8 +497,8 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         r"\b(?:MLPs?|FFNs?|feed-?forward|intermediate)(?:[ _-](?:inner|hidden|layer|intermediate))*"
         rf"[ _-](?:widths?|dim(?:ension)?s?|size|units){_SET}{{N}}(?! ?[x×])",
     ),
-    ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
-    ("hidden", "wide", r"{N}-wide\b"),
+    ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )(?<!tensor )(?<!pipeline )(?<!beam )(?<!bus )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
+    ("hidden", "wide", r"{N}[ -]wide\b"),
     ("hidden", "dim", r"{N}[ -]dim\b(?! heads?)"),
     ("hidden", "embedding", r"(?:^|[,;(] ?)embeddings? (?:of )?(?=[0-9]{3}){N}(?=\s*(?:[,;.)]|$))"),
     (
@@ -489,12 +516,20 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
     ("vocab", "vocab", rf"\bvocab(?:ulary)?(?:[ _-]size)?(?:{_SET}| (?:has|had|contains) ){{N}}"),
     ("experts", "expert", r"{N} (?:routed |total |fine-grained |local |MoE )*experts\b(?! "
     r"(?:per|on|each|of|a)\b)"),
+    ("heads", "head count", rf"\bhead count{_SET}{{N}}"),
+    ("vocab", "vocab", r"{N}[ -](?:entry|token|word-?piece|symbol|sub-?word)s? vocab(?:ulary)?\b"),
+    ("hidden", "dimensional", r"{N}[ -]dimensional (?:embeddings?|hidden|model|states?)"),
     ("heads", "head", r"{N} (?:attention |query |self-attention |Q )*heads\b"),
     ("kv_heads", "head", r"{N} (?:KV|K/V|key-?value|key/value|key and value) ?heads\b"),
 )  # fmt: skip
 """Forms that are a statement only beside others: they may be of another model."""
 
 _ALONE_OF_A_MODEL = (
+    (
+        "vocab", "vocab",
+        r"\b(?:the|our|its) vocab(?:ulary)? (?:ha[sd]|contains?|holds|consists of|is) {N} "
+        r"(?:entries|tokens|pieces|subwords|types|symbols|words)\b",
+    ),
     (
         "vocab", "token",
         r"\btokeni[sz]er (?:has|had|uses|with|comes with)(?: an?)? vocab(?:ulary)?"

@@ -15,7 +15,7 @@ NONE_AGAIN = re.compile(
     r"|\bwithout (?:any |full |selective )?(?:activation |gradient )?re-?comput"
     r"|\bwithout (?:activation|gradient) checkpoint"
     r"|\brecomput(?:e|ation) (?:is |was )?(?:off|disabled|not used)"
-    r"|\bmodel FLOPs? utili[sz]ation"
+    r"|\bmodel FLOPs? utili[sz]ation|\b(?:model FLOPs? only|only (?:the )?model(?:'s)? FLOPs?)\b"
     r"|\bcounts? (?:only )?(?:the )?(?:matrix multiplications|mat-?muls|operations|FLOPs?)"
     r" (?:of|in) (?:the )?forward and (?:the )?backward pass(?:es)?(?! (?:and|as well|plus|with))",
     re.IGNORECASE,

@@ -21,6 +21,7 @@ from assay.ingest.columns.titles import OF_DEVICES, line_of_other
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.only_device import only_device
+from assay.ingest.prose.other_formats import other_formats
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -94,6 +95,7 @@ class Context:
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
     device: Cell | None = None  # the one that a document with tables names
+    formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
 
     def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
         """Fields that are assumed for rows in a section: of the innermost heading first."""
@@ -128,6 +130,7 @@ def read_context(
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
         device=only_device(lines, tabled) if tabled else None,
+        formats=other_formats(lines, tabled) if tabled else {},
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)

@@ -170,7 +170,24 @@ def twice_over(line: Line) -> dict[str, Cell]:
 def by_letters(text: str) -> bool:
     """Whether a text spells out width and depth by the letters of formulas: `h=6144, L=48`."""
     keys = {pair[1] for pair in PAIR.finditer(text)}
-    return bool(keys & {"h", "hidden"}) and bool(keys & {"L", "l"})
+    return bool(keys & {"h", "d", "hidden"}) and bool(keys & {"L", "l"})
+
+
+def of_letter(key: str, value: str) -> str:
+    """The label that a letter of formulas stands for beside those of width and depth: of `h=32` it
+    is how many heads there are, as no model is so narrow.
+
+    >>> of_letter("h", "6144"), of_letter("h", "32"), of_letter("d", "4096"), of_letter("d", "4")
+    ('hidden', 'heads', 'hidden', 'd')
+    """
+    wide = value.isdecimal() and int(value) >= NARROWEST
+    if key == "d" and wide:
+        return "hidden"
+    return "heads" if key == "h" and value.isdecimal() and not wide else LETTERS.get(key, key)
+
+
+NARROWEST = 128
+"""The least width of a model."""
 
 
 def _parts(text: str, line: Line, shift: int, *, letters: bool) -> Iterator[Part]:
@@ -188,7 +205,7 @@ def _parts(text: str, line: Line, shift: int, *, letters: bool) -> Iterator[Part
         elif pair := _PAIR.fullmatch(part):
             value = pair["value"].rstrip(" `*\"').]}\\").lstrip("`*\"'")
             key = pair["key"] if " " in pair["key"] else pair["key"].rpartition(".")[2]
-            key = LETTERS.get(key, key) if letters else key
+            key = of_letter(key, value) if letters else key
             cells = said(key, value, line, shift + at + pair.start("value"))
             guessed = any(cell.state == "unknown" for cell in cells.values())
             aside = "." in pair["key"] and ASIDE.search(pair["key"])
@@ -234,7 +251,7 @@ def in_title(line: Line) -> dict[str, Cell]:
     pairs = list(PAIR.finditer(line.text))
     letters = by_letters(line.text)
     for pair in pairs:
-        key = LETTERS.get(pair[1], pair[1]) if letters else pair[1]
+        key = of_letter(pair[1], pair[2]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
     plain = in_english(line.text)
     text = BOUNDED.sub(lambda found: " " * len(found[0]), signed(plain.text))

@@ -15,7 +15,15 @@ from assay.ingest.columns.number_formats import ALONE, BEGINS, EVERY, LISTED, WI
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.claims import COUNT, COUNTS, TIMES_MANY, Part, claims, of_each_run
+from assay.ingest.prose.claims import (
+    COUNT,
+    COUNTS,
+    TIMES_MANY,
+    Part,
+    claims,
+    of_each_run,
+    of_several,
+)
 from assay.ingest.prose.counted_machines import (
     PER_NODE,
     devices_of_a_node,
@@ -184,7 +192,9 @@ _ASIDE = deferred(
     r"instead of|compared|(?:for|in) comparison|slower|against|"
     r"rather|whereas|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
-    r"earlier|previously|formerly|initially|originally|later|tried|should|if"
+    r"earlier|previously|formerly|initially|originally|later|tried|should|suppose|imagine|assuming"
+    r"|recall that|thank|cited for|marked (?:with|by)|starting point|an? typical|even with"
+    r"|if(?! not (?:otherwise )?(?:stated|noted|specified|mentioned|said|given))"
     r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表",
     re.IGNORECASE,
 )
@@ -348,6 +358,13 @@ _SHARED = deferred(
 """A sequence that several devices share: their context is parallel, and a batch is of all."""
 
 
+_VERSUS = deferred(
+    r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*(?:[ ,;:.)]|$))",
+    re.IGNORECASE,
+)
+"""Between two that a table has both of, and of which neither is a setting: `LoRA vs. full`."""
+
+
 def _before_an_aside(text: str) -> str:
     """A sentence up to the clause behind it that speaks of something else: `We train on 8 A100, and
     it is slow as soon as we go over one node.`"""
@@ -365,7 +382,7 @@ _CLAUSE = deferred(
 
 def _of_something_else(text: str) -> bool:
     """Whether a sentence has words beside which its numbers are of something else than the run."""
-    plainly = _spread(text)
+    plainly = _VERSUS.sub(r"\1 and ", _spread(text))
     opens = _OPENS.search(text)  # what was tried is in the table that it opens
     return _ASIDE.search(_of_what_follows(plainly) if opens else _compared(plainly)) is not None
 
@@ -610,10 +627,41 @@ _EVERY_COUNT = deferred(r"(?<![\w.,-])([0-9][0-9,]*) (?:GPU|device|accelerator|c
 
 def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
     """The model, its size and the number format that a sentence names beside other parts."""
+    named = set[str]()
     for name, cell in titled(Line(1, text, 0, {})).items():
+        if name == "model_size" and _OF_SOME.search(text, 0, cell.column):
+            continue
         if name in NAMED and all(name != part.name for part in told):
+            named.add(name)
             yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
+    sizes = {each.groups(): each for each in _PARAMETERS.finditer(signed(text))}
+    model = model_named(text)
+    said = named | {part.name for part in told}
+    apart = model is not None and _SIZED_NAME.search(model) is not None
+    alone = len({*_ANY_SIZE.findall(signed(text))}) == 1 and not said & {"model_size", "parameters"}
+    if len(sizes) == 1 and alone and not apart:
+        (digits, *signs), found = next(iter(sizes.items()))
+        sign = next(filter(None, signs))
+        some = _OF_SOME.search(text, 0, found.start())
+        if not some and not of_several(text, found, 1):
+            yield Part("model_size", digits + sign[0].upper(), found.start(1))
 
+
+_PARAMETERS = deferred(
+    r"(?<![\w.,$/~≈-])([0-9]+(?:\.[0-9]+)?)[ -]?(?:((?-i:B)|(?:b|tr)illion)"
+    r"(?:[ -]?param(?:eter)?s?)?\b|((?-i:[BMT])|[bm]illion)(?:[ -]?param(?:eter)?s?| model)\b)"
+    r"(?![-/\w]|,[0-9]| ?(?:tok|word|sequence|sample|example|image|row|step|byte|activ|updates"
+    r"|documents|cells|param|or |to |and [0-9]|, [0-9.]+ ?B))",
+    re.IGNORECASE,
+)
+"""How many parameters a text says that something has: `the 22B model`, `30 billion parameters`."""
+
+_ANY_SIZE = deferred(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?) ?[BT]\b(?! ?tok)")
+
+_OF_SOME = deferred(r"\b(?:for|except(?: for)?) (?:the |our |an? )?$", re.IGNORECASE)
+"""In front of a size: what is said is of that model, among others perhaps."""
+
+_SIZED_NAME = re.compile(r"[0-9] ?[BbMm]\b")
 
 NAMED = ("model", "model_size", "dtype")
 """Fields that a sentence names as a heading does."""

@@ -16,7 +16,7 @@ from assay.ingest.prose.claims import Part, stands_alone
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
+from assay.ingest.statements.lists import NARROWEST, PAIR, by_letters, of_letter
 from assay.ingest.statements.values import OF_MACHINES, known
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
@@ -53,7 +53,7 @@ _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
     r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b"
-    r"|[x×](?= [a-z])|\\|-|<)"
+    r"|[x×](?= [a-z])|(?:so|because|since|leaves?|gives?|(?:is|was|were|are) used)\b|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -88,6 +88,9 @@ _OF_SOME_LENGTH = deferred(
 
 _TOO_SHORT = re.compile("[0-9]|1[0-5]")
 """A number that is no length of what is trained on, but a degree: `context 2`."""
+
+_NO_WIDTH = re.compile("tensor|pipeline|data|beam|bus|lane|warp", re.IGNORECASE)
+"""In front of a width that is none of a model."""
 
 _OF_HOSTS = deferred(r" ?(?:nodes?|hosts?|servers?|machines?|boxes|[x×] ?[0-9])\b", re.IGNORECASE)
 
@@ -133,7 +136,7 @@ _SIGN = deferred(
 _SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
 _COUNTED = deferred(
-    r"(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*)[ -](?:transformer |decoder |attention )?"
+    r"(?<![\w.,$-])(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -](?:transformer |decoder |attention )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
     r"(?!s? (?:of|per|each|[0-9]))"
 )
@@ -165,6 +168,7 @@ _OF_TOKENS_EACH = deferred(
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?) tokens (?:per|a|each|/) ?(?:sequence|sample)\b"
     r"|(?<![\w.,$-])[0-9]+ (?:sequences|samples) ?[x×*] ?([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"|\bbatch(?:[ _-]size)?(?: of|:| =)? [0-9][0-9,]* ?[x×] ?([0-9]{3,}(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|\bpacked (?:in)?to (?:a length of )?([0-9]+(?:,[0-9]{3})*[kK]?)\b(?![.%][0-9])"
 )
 
@@ -187,10 +191,12 @@ _ACCUMULATES = deferred(
 )
 """How a sentence begins that is about it."""
 
-_SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
+_SPACED = deferred(
+    r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)) ([0-9]+)(?![\w.]|-[0-9])"
+)
 
 _WORDS = deferred(
-    r"(?<![^\s,;:()`，；、：（])[A-Za-z]{2,7}[0-9](?:[\w/-](?![一-鿿]))*(?![^\s,;.()`，；、。）])"
+    r"(?<![^\s,;:()`，；、：（·])[A-Za-z]{2,7}[0-9](?:[\w/-](?![一-鿿]))*(?![^\s,;.()`，；、。）·])"
 )
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
 
@@ -208,17 +214,21 @@ _TUPLE = deferred(
 )
 
 _RECOMPUTED = deferred(
-    r"\b(no|without|full|selective)(?: any)? (?:(?:op|per-op|layer|block|attention) )?(?:activation )?"
-    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
-    r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
+    r"\b(no|without|full|selective)(?:-layer)?(?: any)? (?:(?:op|per-op|layer|block|attention) )?(?:activation )?"
+    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|(?:activation|gradient) checkpoints"
+    r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
     r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
-    r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
+    r"|\b(?:recomput(?:e|ation)|(?:activation|gradient) checkpointing|remat(?: policy)?)"
+    r"(?: (?:is|was))? ?[:=]? ?(full|selective|none)\b"
+    r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"
+    r"|\b(?:do|did|does) (not) (?:re-?materiali[sz]e|recompute|checkpoint) "
+    r"(?:(?:any|the) )?(?:anything|activations?)\b",
     re.IGNORECASE,
 )
 
 _CHECKPOINTED = deferred(
     r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
-    r"|remat(?:eriali[sz]ation)?)\b"
+    r"|remat(?:eriali[sz]ation)?|(?:grad(?:ient)?|act(?:ivation)?)\.?[ -]?(?:ckpt|checkpointing))\b"
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
     r"|s? (?:is |are )?(?:saved|written|stored))"
     r"(?P<on>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally|also))*"
@@ -233,10 +243,20 @@ _CHECKPOINTED = deferred(
 )
 """Recomputation that a sentence switches: `gradient checkpointing on`, or for each layer."""
 
+_EVERY_LAYER = deferred(
+    r"\b(?:recomput(?:e|es|ed|ing)|check-?point(?:s|ed|ing)?|re-?materiali[sz](?:e|es|ed|ing)) "
+    r"(?:(?:the )?activations? (?:in|of|at) )?(?:every|each|all)(?: the)? "
+    r"(?:(?:decoder|transformer) )?(?:layers?|blocks?)\b"
+    r"|\bactivations (?:are|were) (?:recomputed|check-?pointed|re-?materiali[sz]ed) "
+    r"(?:(?:at|in|for|of) )?(?:every|each|all) (?:(?:decoder|transformer) )?(?:layers?|blocks?)\b",
+    re.IGNORECASE,
+)
+"""The same by its verb: `we recompute activations in every block`."""
+
 _KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
 """In front of a switch that is off: of one kind it may be, and another on."""
 
-_OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat")
+_OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat|ckpt")
 
 _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
 
@@ -271,6 +291,7 @@ _AGAIN_IN_CHINESE = deferred(
     r"(?:[^。;；,，]{1,12}[与和及、])?"
     r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
     r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全|选择性)[)）])?"
+    r"|(?:^[\s*•-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、]|$))"
     r"|(?:梯度检查点|激活检查点|重计算)(?:均|都|已)?(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)"
 )
 """Recomputation that a sentence in Chinese switches."""
@@ -281,6 +302,8 @@ _NOT_PARALLEL = deferred(
     r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b(?! (?:over|across|between|communic|in\b))"
     r"|\b(?:no|without|neither) (?:[TPCE]P)(?:(?:,|,? ?(?:n?or|and|/)) ?[TPCE]P){0,3}\b(?! ?[=0-9])"
+    r"|\b(?-i:[TPCE]P)(?:(?:,|,? and| ?/) ?(?-i:[TPCE]P)){0,3} (?:(?:is|are|was|were|both) )*"
+    r"(?:off|disabled|not used|unused)\b"
     r"|(?:^|[,;(] ?|\b(?:with|and) )(?:tensor|pipeline|model|context|expert)(?:,? and (?:tensor"
     r"|pipeline|context|expert))?[ -]parallel(?:ism)?(?: (?:is|was|are|were|turned|switched))* "
     r"(?:off|disabled|not used|unused|none)\b",
@@ -301,7 +324,8 @@ _KIND_IN_CHINESE = {"张量": "tp", "流水": "pp", "上下": "cp", "专家": "e
 
 _UNSHARDED = deferred(
     r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients|model"
-    r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b",
+    r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b"
+    r"|\b(?:no|without) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)",
     re.IGNORECASE,
 )
 
@@ -452,6 +476,8 @@ def _by_label(
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
         if name == "seq_len" and _TOO_SHORT.fullmatch(value[1]):
+            return
+        if label.casefold() == "width" and words[:-count] and _NO_WIDTH.fullmatch(words[-count - 1]):
             return
         if name == "seq_len" and _OF_SOME_LENGTH.match(" ".join(words[-count - 1 :])):
             return
@@ -634,10 +660,12 @@ def _lettered(text: str) -> Iterator[Part]:
     """Width and depth by the letters of formulas: `L=96, h=12288`, `48L, 6144H`."""
     if by_letters(text):
         for pair in PAIR.finditer(text):
-            if pair[1] in LETTERS and pair[2].isdecimal():
-                yield Part(LETTERS[pair[1]], pair[2], pair.start(2))
+            name = of_letter(pair[1], pair[2])
+            if name != pair[1] and pair[2].isdecimal():
+                yield Part(name, pair[2], pair.start(2))
     pairs = PAIR.finditer(text) if "=" in text else ()
     capitals = {pair[1]: pair for pair in pairs if pair[1] in "LHASBT"}
+    yield from _degrees_by_letters(text)
     for letters, least, names in _CAPITALS:
         if set(letters) <= capitals.keys() and int(capitals[letters[1]][2].strip("kK")) >= least:
             for letter, name in names.items():
@@ -645,8 +673,29 @@ def _lettered(text: str) -> Iterator[Part]:
                     yield Part(name, capitals[letter][2], capitals[letter].start(2))
     behind = {found[2]: found for found in _BEHIND.finditer(text)}
     if behind.keys() >= {"L", "H"}:
-        for letter, name in (("L", "layers"), ("H", "hidden")):
+        wide = int(behind["H"][1]) >= NARROWEST
+        for letter, name in (("L", "layers"), ("H", "hidden" if wide else "heads")):
             yield Part(name, behind[letter][1], behind[letter].start(1))
+
+
+_BY_LETTER = deferred(
+    r"(?<![\w$.*·×-])(?<![*·×] )([tpdvbB]) ?= ?([0-9]{1,5})(?![\w.,]*[0-9]|[%e])(?! ?[*·×/])"
+)
+
+_OF_LETTERS = {"t": "tp", "p": "pp", "d": "dp", "v": "vp", "b": "micro_batch", "B": "global_batch"}
+"""Letters of degrees and batches, as the papers on Megatron-LM have them."""
+
+
+def _degrees_by_letters(text: str) -> Iterator[Part]:
+    """Degrees by the letters of formulas, where those of tensors and of stages stand together:
+    `p=16, t=8, d=6`."""
+    found: dict[str, set[str]] = {}
+    every = list(_BY_LETTER.finditer(text)) if "=" in text else []
+    for each in every:
+        found.setdefault(each[1], set()).add(each[2])
+    if {"t", "p"} <= found.keys() and all(len(values) == 1 for values in found.values()):
+        for each in every:
+            yield Part(_OF_LETTERS[each[1]], each[2], each.start(2))
 
 
 _CAPITALS = (
@@ -657,6 +706,12 @@ _CAPITALS = (
 is: `L=24, H=1024, A=16`, and `B=32, T=1024` of programs of the kind of nanoGPT."""
 
 
+_ASSIGNED = deferred(r"(?<![\w$.*·×-])([A-Za-z]{1,6}) ?= ?([0-9]{1,6})(?![\w.]*[0-9]|[%])")
+
+_BESIDE_DEGREES = {"mb": "micro_batch", "gb": "global_batch", "s": "seq_len"}
+"""Short names that mean something beside those of degrees: `tp=4 pp=8 mb=1 gb=2048`."""
+
+
 def _short(text: str) -> Iterator[Part]:
     """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
     found = [Part(NAMES[s[1].casefold()], s[2], s.start(2)) for s in _SPACED.finditer(text)]
@@ -664,6 +719,13 @@ def _short(text: str) -> Iterator[Part]:
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
     if len({part.name for part in found}) >= _TWO:
         yield from found
+    pairs = {pair[1]: pair for pair in _ASSIGNED.finditer(text)} if text.count("=") > 1 else {}
+    named = {key: NAMES.get(key.casefold()) for key in pairs}
+    if len({*filter(None, named.values())}) >= _TWO:
+        for key, pair in pairs.items():
+            name = named[key] or _BESIDE_DEGREES.get(key)
+            if name and pair[2].isdecimal():
+                yield Part(name, pair[2], pair.start(2))
     if "parallel" in text.casefold() or "layout" in text.casefold():
         spelled = {way[1].casefold(): way for way in _SPELLED.finditer(text)}
         if len(spelled) >= _TWO:
@@ -679,7 +741,7 @@ def _short(text: str) -> Iterator[Part]:
 
 _OF_EVERY_RUN = deferred(
     r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
-    r"(?:(?:runs?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?|jobs?|trainings?"
+    r"(?:(?:runs?|computations?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?|jobs?|trainings?"
     r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds)\b"
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b)"
@@ -741,6 +803,9 @@ def _checkpointed(text: str) -> Part | None:
         )
         if listed and not _OF_NO_RUNS.search(text):
             return Part("activation_checkpointing", "True", found.start())
+    every = _EVERY_LAYER.search(text) if _OF_RECOMPUTATION.search(text) else None
+    if every and not _OF_NO_RUNS.search(text):
+        return Part("recompute", "full", every.start())
     return None
 
 
@@ -749,7 +814,7 @@ def switched(text: str) -> Iterator[Part]:
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()
-        said = "none" if word in ("no", "without") else word
+        said = "none" if word in ("no", "without", "not", "neither") else word
         yield Part("recompute", said, found.start(group))
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
         yield kept
@@ -765,7 +830,8 @@ def switched(text: str) -> Iterator[Part]:
             name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")
             yield Part(name, "1", unused.start(1))
     if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(text)):
-        kind = "无" if again["off"] or again["not"] else again["how"] or again["kind"] or " "
+        how = again["how"] or again["kind"] or again["bare"]
+        kind = "无" if again["off"] or again["not"] else how or " "
         how = {"无": "none", "全": "full", "完": "full", "选": "selective"}.get(kind[0])
         name = "recompute" if how else "activation_checkpointing"
         yield Part(name, how or "True", again.start())

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf
 
 from assay.ingest.columns.number_formats import listed_in
@@ -269,14 +270,34 @@ class Beside:
 
 
 def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
-    """The lines of prose around the rows of tables that may say a setting."""
+    """The lines of prose around the rows of tables that may say a setting, the two of a sentence
+    that ends in the next line too."""
     held = sorted(rows)
-    return [
+    near = [
         line for line in lines
         if bisect_left(held, line.number - FARTHEST) < bisect_right(held, line.number + FARTHEST)
-        and len(line.text) < LONGEST_PROSE and not _OF_TABLES.match(line.text)
-        and (_MAY_SAY.search(line.text) or may_name(line.text))
+        and len(line.text) < LONGEST_PROSE
     ]  # fmt: skip
+    wrapped = {each.number for pair in pairwise(near) if _in_two_lines(*pair) for each in pair}
+    return [
+        line for line in near
+        if line.number in wrapped or (
+            not _OF_TABLES.match(line.text) and (_MAY_SAY.search(line.text) or may_name(line.text))
+        )
+    ]  # fmt: skip
+
+
+def _in_two_lines(before: Line, line: Line) -> bool:
+    """Whether a sentence with a number goes on from one line to the next, and may say a setting."""
+    if line.number != before.number + 1 or not _OPEN.match(before.text):
+        return False
+    if not _GOES_ON.match(line.text):
+        return False
+    whole = f"{before.text.rpartition('. ')[2]} {line.text.partition('. ')[0]}"
+    return _DIGIT.search(whole) is not None and _MAY_SAY.search(whole) is not None
+
+
+_DIGIT = re.compile("[0-9]")
 
 
 def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:

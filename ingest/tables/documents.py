@@ -79,8 +79,22 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    found = apart(held or list(delimited_blocks(lines)))
+    found = map(_in_digits, apart(held or list(delimited_blocks(lines))))
     yield from _all_pointed(found, lines, declared=declared)
+
+
+def _in_digits(grid: Grid) -> Grid:
+    """A grid whose cells have numbers for formulas that are numbers: `$5.51\\times10^{5}$`."""
+    if not any("$" in cell.text for row in grid.rows for cell in row.cells):
+        return grid
+    rows = (
+        replace(row, cells=tuple(
+            cell._replace(text=in_letters(cell.text)) if "$" in cell.text else cell
+            for cell in row.cells
+        ))
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, rows=tuple(rows))
 
 
 def marked(lines: Sequence[Line]) -> list[Grid]:
@@ -306,7 +320,7 @@ _SENTENCE = re.compile(r"(?<=[.;:])\s+")
 
 _DECLARES = re.compile(
     r"\b(?:throughputs?|speeds?|performance|rates?|numbers?|values?|figures?|cells?|results?"
-    r"|entries|times?|tables?)\b.{0,60}?\b(?:in|are|is|as|gives?|shows?|lists?|report(?:ed|s)?)\b",
+    r"|entries|times?|tables?|columns?)\b.{0,60}?\b(?:in|are|is|as|gives?|shows?|lists?|report(?:ed|s)?)\b",
     re.IGNORECASE,
 )
 """A sentence that says in what the numbers below it are."""
@@ -339,6 +353,9 @@ _OF_MEMORY = re.compile(
 )
 """A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
 
+_IN_BRACKETS = re.compile(r"(?:^|[，,；;、])\s*(显存)(?:占用|均?为|是|指|取)[^。；;，,]{0,16}[（(]([GM]i?B)[)）]")
+"""The same where the unit stands in brackets: `显存为峰值（GB）`."""
+
 _OF_RATES = re.compile(
     r"(吞吐[量率]?|训练速度|速度)的?单位均?[为是：:]\s*([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
 )
@@ -346,7 +363,7 @@ _OF_RATES = re.compile(
 
 _PER_DEVICE = re.compile(
     r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
-    r"per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+    r"[*_`]*per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`."""
 
@@ -473,6 +490,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
         for name, meant in _with_units(line.text, words):
+            if meant == f"{name} per GPU":  # whose a rate is, behind what it is of
+                found[name] = meant
             found.setdefault(name, meant)
         if "peak" in words and (share := _SHARE.search(line.text)):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
@@ -499,9 +518,9 @@ _BY_LETTER = deferred(
 """A letter that a setting is called by: `micro batch B=16`."""
 
 _OF_FORMULAS = deferred(
-    r"(\$[A-Za-z][\w{}\\]*\$),? (?:is |are |denotes? |for |stands for |[=:] ?)?(?:the |our )?"
+    r"(\$[A-Za-z][\w{}\\]*\$),? (?:be |is |are |denotes? |for |stands for |[=:] ?)?(?:the |our )?"
     r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
-    r"|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
+    r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
 )
 """A symbol and its meaning: `$B$ the global batch in sequences, $b$ the micro-batch`."""
 
@@ -575,6 +594,8 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
             yield taken[1], f"memory ({taken[2]})"
         if rated := _OF_RATES.search(text):
             yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
+    elif "显存" in words and (taken := _IN_BRACKETS.search(text)):
+        yield taken[1], f"memory ({taken[2]})"
     if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
         for spelt in (of_one[1].upper(), of_one[1].lower()):
             yield spelt, f"{spelt} per GPU"

@@ -150,14 +150,18 @@ def _ways(
 ) -> Iterator[View]:
     """The views of a grid that may hold something measured."""
 
+    around = (*above, *declared)
+
     def side(label: str) -> str | None:
         if named_side(label, schema):
             return label
         length = _length(label).get("seq_len")
-        lengths = length is not None and any(_LENGTHS.search(line.text) for line in above)
+        lengths = length is not None and any(_LENGTHS.search(line.text) for line in around)
         return f"seq_len {length}" if lengths else None
 
-    grid = parted(headed(with_unit_column(grid, schema), schema, side), schema, above, side)
+    whole = headed(with_unit_column(grid, schema), schema, side)
+    grid = parted(whole, schema, above, side)
+    grid = parted(whole, schema, around, side) if grid is whole and declared else grid
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)

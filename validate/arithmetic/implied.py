@@ -424,6 +424,10 @@ def _with_recomputation(cases: Cases, found: pl.DataFrame) -> Cases:
         .with_columns(recompute=policy)
         .drop_nulls("recompute")
     )
+    again = cases.configuration.filter(pl.col("recompute").is_in(["full", "selective"]))
+    said = said.filter(  # where some of it is said, a rate without it may count the model's alone
+        (pl.col("recompute") != "none") | ~pl.col("source").is_in(again["source"].implode())
+    )
     inferred = said.join(unsaid, on="case", how="semi").select("case", "recompute", "formula_id")
     law = pl.format("{}, which reproduces the printed rate, counts it so", "formula_id")
     cases = _filled(cases, "recompute", inferred, value_origin="solved", law=law)

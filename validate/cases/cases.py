@@ -102,7 +102,8 @@ def cases(
     )
     wide = with_programs(wide, reading)
     wide, origins, overruled = overrule(wide, origins, values(given or {}))
-    said = wide["dtype"].is_not_null()
+    open_formats = wide["case"].is_in(_left_open(reading, "dtype").implode())
+    said = wide["dtype"].is_not_null() | open_formats
     wide = _named(wide, machine, unresolved)
     open_nodes = wide["case"].is_in(_left_open(reading, "gpus_per_node").implode())
     wide, found = fill(wide, (node_rule(wide), *machine_rules(said, open_nodes), *RULES))
@@ -217,10 +218,11 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
 
 _AGAIN = {
     "none": "none", "no": "none", "false": "none", "off": "none", "null": "none", "无": "none",
-    "否": "none", "关": "none", "关闭": "none", "✗": "none", "❌": "none",
+    "否": "none", "不": "none", "关": "none", "关闭": "none", "✗": "none", "❌": "none",
     "selective": "selective", "core_attn": "selective", "sel": "selective", "选择性": "selective",
     "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
-    "ac": "full", "full ac": "full", "全部": "full", "全量": "full", "是": "full", "开": "full",
+    "ac": "full", "full ac": "full", "全部": "full", "全量": "full", "完全": "full", "全": "full",
+    "选择": "selective", "是": "full", "开": "full",
     "开启": "full", "✓": "full", "✔": "full", "✅": "full",
 }  # fmt: skip
 """Recomputation by the words that switch it: `uniform` and `block` say where, of all."""
@@ -228,7 +230,8 @@ _AGAIN = {
 
 def _recomputed(text: str) -> str:
     """Recomputation that a printed word means; LookupError where it says nothing we know."""
-    word = _AGAIN.get(text.casefold().rstrip("."))
+    bare = text.casefold().rstrip(".").removesuffix("重计算").removesuffix("激活")
+    word = _AGAIN.get(bare)
     word = word or _AGAIN.get(text.casefold().partition(" ")[0])  # `selective op`, `full (uniform)`
     if word is None:
         raise LookupError(f"{text!r} is none of none, selective, full")
