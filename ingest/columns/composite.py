@@ -581,7 +581,7 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
 
 
 _HOW_MUCH = deferred(
-    r"(selective|full)(?:[ -](?:op|layer|activation|gradient))* ?-?(?:recomput\w*|check-?pointing|AC)"
+    r"(selective)(?:[ -](?:op|layer|activation|gradient))* ?-?(?:recomput\w*|check-?pointing|AC)"
     r"|(不|无|选择性?|完全|全量?)(?:激活)?重计算",
     re.IGNORECASE,
 )

@@ -186,7 +186,8 @@ _SINGLE = deferred(
     r"| (?:全参|Q?-?LoRA|SFT|DPO)(?![A-Za-z]))"
     r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
     r"(?! (?:per|for (?:each|every)|(?:in |on )?(?:each|every))\b)"
-    r"|(?:[#(,:–—-]\s*|^)[*_]{0,2}(?:single|one|1)[*_]{0,2}[ -](?:GPU|NPU|card)[*_]{0,2}"
+    r"|(?:[#(,:–—-]\s*|^)[*_]{0,2}(?:single|one|1)[*_]{0,2}[ -]"
+    r"(?:(?:consumer|desktop|gaming|local|small|big|commodity)[ -])?(?:GPU|NPU|card)[*_]{0,2}"
     r"(?=\s*(?:[,;:)]|$|first\b|(?:fine-?)?(?:tun|train)))",
     re.IGNORECASE,
 )

@@ -156,8 +156,8 @@ def _rows_below(
         while several and end < len(lines) and end - at < MOST_LINES and _filled(lines[end]):
             end += 1
         row = _cut(lines[at:end], dashes)
-        if row is None:
-            return [], at
+        if row is None:  # what stands so far apart ends the table
+            return (rows, at) if len(rows) >= ROWS else ([], at)
         rows.append(row)
         at = end
         if several and at < len(lines) and not lines[at].text.strip():

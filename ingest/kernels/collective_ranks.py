@@ -194,7 +194,7 @@ SEVERAL = 2
 def ranks_apart(grid: Grid) -> Grid:
     """The grid with a row for each number of ranks that labels have in front of the same names; any
     other as it is."""
-    if len(grid.heads) != 1 or grid.labels:
+    if not grid.heads or grid.labels:
         return grid
     labels = [plain(label) for label in grid.header()]
     found = {at: told for at, label in enumerate(labels) if (told := _OF_RANKS.fullmatch(label))}

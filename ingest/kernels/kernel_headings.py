@@ -141,13 +141,13 @@ _ONE_SIZE = deferred(
 
 _MESSAGES = deferred(
     r"(?<![\w.,-])(?<!to )(?<!from )(?<!than )([0-9]+ ?[KMG]iB|[0-9]{4,}[ -]bytes?)[ -]"
-    r"(?:messages?|payloads?|buffers?)\b(?! and| or|s? up)"
+    r"(?:total )?(?:messages?|payloads?|buffers?)\b(?! and| or|s? up)"
 )
 """The one size of a message, which no table of several sizes is of."""
 
 _OF_SIZE = deferred(
     r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
-    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize)(?: is)? (?:at|of)"
+    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)(?: is)? (?:at|of)"
     r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )
@@ -194,7 +194,7 @@ _ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
 """On how many nodes Slurm starts processes, and how many on each."""
 
 _NODES = re.compile(
-    r"([0-9]+)\s*nodes?\s*(?:[x×,*(]|with|of)\s*([0-9]+)\s*[x×]?\s*"
+    r"(?<![\w.])([0-9]+)\s*nodes?\s*(?:[x×,*(]|with|of)\s*([0-9]+)\s*[x×]?\s*"
     r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -209,7 +209,7 @@ _PER_NODE = deferred(
 """How many ranks each node has: `8 GPUs/node`."""
 
 _HOW_MANY_NODES = deferred(
-    r"(?<![0-9.])([0-9]+)(?:[ -]?(?:nodes?|hosts?|servers?|machines?)\b|N(?![A-Za-z0-9]))"
+    r"(?<![\w.])([0-9]+)(?:[ -]?(?:nodes?|hosts?|servers?|machines?)\b|N(?![A-Za-z0-9]))"
     r"|\b(?:nodes|hosts|servers)\s*[:=]\s*([0-9]+)",
     re.IGNORECASE,
 )

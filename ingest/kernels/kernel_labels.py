@@ -268,6 +268,8 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     name, printed = (sized[1], sized[2]) if sized else (label, label)
     measure = unit(printed)
     plainly = not sized or set(split(name)) <= _RATE_WORDS
+    if "flops_rate" in columns and label.strip("()[] ").upper() in ("TOPS", "TOP/S"):
+        return Column(columns["flops_rate"], 1e12)
     if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
         return Column(columns["flops_rate"], measure.scale)
     of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS

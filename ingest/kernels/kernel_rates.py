@@ -379,7 +379,8 @@ def _side(label: str, schema: Schema) -> dict[str, str]:
     if device is not None and device.end - device.start == len(rest):
         return aside | {"gpu": rest}
     if device is not None and not device.start and (name := rest[device.end :].strip(BREAKS)):
-        known = LIBRARY.fullmatch(name) is not None and "kernel" in fields(schema)
+        alone = _ONE_NAME.fullmatch(name) and not set(split(name)) & NO_KERNEL
+        known = (LIBRARY.fullmatch(name) or alone) and "kernel" in fields(schema)
         return aside | {"gpu": rest[: device.end], "kernel": name} if known else {}
     if not rest or _NO_NAME.search(rest) or RATIO.search(label) or STATISTICS.search(label):
         return {}
@@ -387,6 +388,8 @@ def _side(label: str, schema: Schema) -> dict[str, str]:
     named = "kernel" in fields(schema) and not words & NO_KERNEL
     return aside | {"kernel": rest.replace("()", "").strip()} if named else {}
 
+
+_ONE_NAME = re.compile(r"[A-Za-z][\w.+-]{2,24}")
 
 _NO_NAME = re.compile(r"^[^A-Za-z]|=|[(\[](?:[mun]?s|µs|%|[A-Za-z]+/s|[KMG]i?B)[)\]]")
 """Found in labels that are no name: of a number, of a setting, of another unit."""

@@ -352,11 +352,15 @@ def tuples_apart(grid: Grid) -> Grid:
 
 _SHAPE = re.compile(
     r"(?:(?:input |tensor |problem )?(?:shape|size|dim(?:ension)?)s? ?)?"
-    r"[(\[]([A-Za-z_]+(?: ?[x×*,] ?[A-Za-z_]+){1,3})[)\]]",
+    r"[(\[]([A-Za-z_]+(?: ?[x×*,] ?[A-Za-z_]+){1,3})[)\]]"
+    r"|([A-Za-z_]+(?: ?[×*/] ?| x )[A-Za-z_]+(?:(?: ?[×*/] ?| x )[A-Za-z_]+)?)",
     re.IGNORECASE,
 )
 
-_TIMES_OR_COMMA = re.compile(r" ?[x×*,] ?")
+_TIMES_OR_COMMA = re.compile(r" ?[×*,/] ?| ?x ?(?=[0-9])| x ")
+
+
+_NAMES_APART = re.compile(r" ?[×*,/] ?| x |(?<=[a-z])x(?=[a-z]{3})")
 
 
 def _shaped(grid: Grid) -> Grid:
@@ -367,7 +371,7 @@ def _shaped(grid: Grid) -> Grid:
         return grid
     for at, label in enumerate(map(plain, grid.header())):
         named = _SHAPE.fullmatch(label)
-        names = _TIMES_OR_COMMA.split(named[1]) if named else []
+        names = _NAMES_APART.split(named[1] or named[2]) if named else []
         if not any(len(name) > 1 for name in names):
             continue  # letters, which others take apart
         told = [_TIMES_OR_COMMA.split(plain(row.cells[at].text).strip("()[]")) for row in rows]

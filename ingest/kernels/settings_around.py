@@ -67,7 +67,7 @@ SIZES = {
     ),
     "seq": deferred(
         r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
-        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*k?{_NO_NOUN})"
         r"|(?<![\w-])seq(?:uence)? ([0-9]+k?)\b"
         r"(?![.,]?[0-9]| ?(?:[-–~/x×]|to\b|and\b|or\b) ?[0-9])",
         re.I,

@@ -567,8 +567,8 @@ _ONE_HOST = deferred(
 
 _SEVERAL_HOSTS = deferred(
     rf"\b(?:(?:(?<!GB )(?<!memory )each|every)\b(?! ?(?:{_NOUN}|rank|step|iteration|update"
-    r"|second|sample|sequence|batch|epoch|worker|process))|per|nodes|servers|hosts|machines|instances|boxes|VMs"
-    r"|workstations|clusters?"
+    r"|second|sample|sequence|batch|epoch|worker|process))|per|nodes|servers|hosts|machines"
+    r"|instances|boxes|VMs|workstations|clusters?"
     r"|apiece)\b|/ ?(?:node|server|host)",
     re.IGNORECASE,
 )
@@ -584,7 +584,8 @@ _PRICED = deferred(r"\bcosts?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGN
 """A machine as one pays for it, whatever ran on it."""
 
 _OF_THOSE = deferred(
-    rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()(?P<n>{COUNT}) of "
+    rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()"
+    rf"(?P<n>(?!(?:one|1) of (?:these|those|our|the) ){COUNT}) of "
     rf"(?:them\b|(?:these|those|our|the)(?P<h> {_HOST}\b)|(?:these|those)\b)"
     rf"|\b(?P<m>{COUNT}) of (?:them|(?:these|those|the)(?P<k> {_HOST}\b)|these|those)"
     r" (?:were |are )?used\b",
@@ -1195,7 +1196,27 @@ def machines(text: str) -> Iterator[Part]:
     >>> {p.name: p.word for p in machines("four MI250X a node, i.e. 8 GCDs")}
     {'gpus_per_node': '8', 'gpu': 'MI250X'}
     """
-    yield from _settled(list(_told(text)), signed(text))
+    plain = signed(text)
+    runs = _counts_of_runs(plain)
+    for part in _settled(list(_told(text)), plain):
+        if not (runs and part.name in ("nodes", "gpus")):
+            yield part
+
+
+_OF_RUNS = deferred(
+    rf"(?<![\w.,])(?P<a>{COUNT}) (?:[\w-]+ )?(?P<noun>node|server|machine|host)s?\b"
+    r"(?! (?:is|are|has|have|=|equals?|means|contains?|holds?|consists?|comprises?|exposes?)\b)"
+    r"[^.;]{0,40}? (?:to|vs\.?|versus|and|or|against) (?:[^.;]{0,30}? )??"
+    rf"(?P<b>{COUNT}) (?:[\w-]+ )?(?P=noun)s?\b",
+    re.IGNORECASE,
+)
+"""Machines of several runs: `from one node (8 GPUs) to 16 nodes (128 GPUs)`."""
+
+
+def _counts_of_runs(plain: str) -> bool:
+    """Whether a text counts the machines of several runs."""
+    every = _OF_RUNS.finditer(plain) if _MAY_COUNT.search(plain) else ()
+    return any(_number(found["a"]) != _number(found["b"]) for found in every)
 
 
 def _told(text: str) -> Iterator[Part]:

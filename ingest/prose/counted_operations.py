@@ -15,7 +15,9 @@ NONE_AGAIN = re.compile(
     r"|\bwithout (?:any |full |selective )?(?:activation |gradient )?re-?comput"
     r"|\bwithout (?:activation|gradient) checkpoint"
     r"|\brecomput(?:e|ation) (?:is |was )?(?:off|disabled|not used)"
-    r"|\bmodel FLOPs? utili[sz]ation|\b(?:model FLOPs? only|only (?:the )?model(?:'s)? FLOPs?)\b"
+    r"|\bmodel FLOPs? utili[sz]ation|\bnothing recomputed (?:is|was) (?:counted|included)"
+    r"|\b(?:not|n['’]t) (?:count|includ)(?:e|ed|ing)? (?:any |the )?(?:activation )?recomput"
+    r"|\bmodel[*_]* FLOPs? only\b|\b(?:only (?:the )?model(?:'s)? FLOPs?)\b"
     r"|\bcounts? (?:only )?(?:the )?(?:matrix multiplications|mat-?muls|operations|FLOPs?)"
     r" (?:of|in) (?:the )?forward and (?:the )?backward pass(?:es)?(?! (?:and|as well|plus|with))",
     re.IGNORECASE,
@@ -31,7 +33,7 @@ _REPEATED = (
 _REMARK = r"[*_`\s]*"
 
 AGAIN = re.compile(
-    rf"(?<!no )(?<!not )(?<!without )\b{_REPEATED}(?: (?:operations?|FLOPs?|forward|pass))*"
+    rf"(?<!no )(?<!not )(?<!without )(?<!nothing )(?<!never )\b{_REPEATED}(?: (?:operations?|FLOPs?|forward|pass))*"
     r"(?: (?:is|are|was|were|being|also|both|therefore|thus|here|then|of|activations?))*"
     rf"{_REMARK}(?:counted|included|part of|accounted for)"
     r"|(?<!not )\b(?:includ(?:es?|ing|ed)|incl\.?|counts?|counting|contains?|covers?|plus"

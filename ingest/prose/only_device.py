@@ -24,6 +24,7 @@ _USED = deferred(
     rf"|\b(?:on|using|used?|uses)\W+(?:[\w-]+ ){{0,4}}?{SIGN}"
     r"|\b(?:hardware|gpus?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
     rf"|environment)\b[^.;|]{{0,40}}?{SIGN}"
+    rf"|\b(?:node|server|machine|host)s?\b[^.;|]{{0,90}}?{SIGN}"
     rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}",
     re.IGNORECASE,
 )

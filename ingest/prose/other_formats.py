@@ -17,8 +17,8 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 
 _NAMED = deferred(
-    r"(?<![A-Za-z0-9])(?:(?:mx-?|nv-?)?fp[48]|float-?8|tf-?32|fp-?32|float-?32|int-?[48]|nf4"
-    r"|q-?lora|[48]-bit|amp|autocast|mixed[ -]precision|half[ -]precision|full[ -]precision)"
+    r"(?<![A-Za-z0-9])(?:(?:mx-?|nv-?)?fp[48]|float-?8|tf-?32|fp-?32|float-?32"
+    r"|amp|autocast|mixed[ -]precision|half[ -]precision|full[ -]precision)"
     r"(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -30,7 +30,8 @@ _NEAR = 40
 
 _OF_NO_RUN = deferred(
     r"\b(?:support\w*|planned|todo|future|not yet|experimental|inference|serving|instead of|rather than"
-    r"|optimi[sz]er|adam\w*|peak|roofline)\b",
+    r"|optimi[sz]er|adam\w*|peak|roofline|rows?|columns?|lines?|tables?|figures?)\b"
+    r"|\?|^\W*(?:Table|Figure|表|图) ?[0-9]",
     re.IGNORECASE,
 )
 

@@ -140,11 +140,18 @@ def read_context(
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
+    authors: dict[str, list[tuple[int, int, bool]]] = {}  # sections of a thread, by who writes
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
-        if heading and line.number not in taken:
+        if heading and authors and len(heading[1]) > LEVEL_OF_COMMENTS:
+            pass  # a part of a comment, as its template has it
+        elif heading and line.number not in taken:
             path = _entered(context, path, line, len(heading[1]))
+        elif not block and (comment := _COMMENT.match(line.text)):
+            path = _entered(context, path, line, LEVEL_OF_COMMENTS)
+            path = authors.setdefault(comment[1], path)
+            context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
         aside = nest.aside(line, block)
         if heading:
             variables.clear()
@@ -188,6 +195,15 @@ def read_context(
                 context.commands_on |= {cell.line: on for cell in placed.values.values()}
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
+
+
+_COMMENT = deferred(
+    r"\s*\*\*@?([\w.-]+)\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a comment)\b"
+)
+"""How a comment of a thread begins: it is of its author's runs, as all others of that author."""
+
+LEVEL_OF_COMMENTS = 2
+"""Level of heading at which a comment stands in a thread, below its title."""
 
 
 _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")

@@ -263,7 +263,7 @@ def _by_form(  # noqa: PLR0912
     variable = _EXPORTED.fullmatch(line.text)
     if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
         return _named_for_run(line, section)
-    if "peak" in line.text and MEASURED.search(line.text):
+    if "peak" in line.text.casefold() and MEASURED.search(line.text):
         line = line._replace(text=_without_peaks(line.text))
     measured = MEASURED.search(line.text) is not None
     if measured and not heading and (own := _of_all_runs(line.text)):

@@ -302,7 +302,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                 cell = _cell(name, word, line, plain.place(begin + at))
                 if cell is None:
                     return {}  # a degree of zero is the number of a rank
-                found.setdefault(name, {}).setdefault(word, cell)
+                found.setdefault(name, {}).setdefault(_amount(cell), cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = of_whom(said, line.text)
     spoken = [text for _, text in sentences if found and not _of_something_else(text)]
@@ -327,6 +327,12 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
+
+
+def _amount(cell: Cell) -> str:
+    """The value of a cell, by which `8k context (8192)` says one thing."""
+    digits = cell.text.replace(",", "")
+    return str(float(digits) * cell.scale) if digits.isdecimal() else cell.text.casefold()
 
 
 def _shared(said: dict[str, Cell], line: Line) -> dict[str, Cell]:
@@ -393,11 +399,20 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     told = _told(text, 1 if named else least, logged=logged)
     alone = _alone(text, told)
     always = least < LEAST or not text.isascii()  # in Chinese they are sentences of their own
+    always |= _ON_IN_ALL.search(text) is not None and of_every_run(text)
     told += switched(text) if told or alone or always else ()
     of_model = (bool(told) and named) or _TRAINS_IT.match(text) is not None
     told += _titled(text, told) if len(told) >= LEAST or of_model else ()
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
     return told if alone or len(told) >= least or below else ()
+
+
+_ON_IN_ALL = deferred(
+    r"\b(?:is|are|was|were) (?:turned |switched )?(?:on|off|used|enabled|disabled|applied|active)"
+    r" (?:in|for|on|throughout|everywhere)\b",
+    re.IGNORECASE,
+)
+"""A switch of every run: `selective recomputation and sequence parallelism are on in every row`."""
 
 
 _TRAINS_IT = deferred(

@@ -127,7 +127,7 @@ ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}
 _WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
-    rf"|:\s*$|\*\*\s*$|{OPENS}"
+    rf"|:\s*$|\*\*\s*$|{OPENS}|\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a)"
 )
 
 WORTH = (_WORTHY, *FORMS, TURNS)

@@ -42,6 +42,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
+from assay.ingest.prose.keys import keyed, of_one_device
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
@@ -367,6 +368,12 @@ _PER_DEVICE = re.compile(
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`."""
 
+_IS_PER_DEVICE = re.compile(
+    r"(?<![A-Za-z/])([A-Za-z]+/s(?:ec)?)(?:/[A-Za-z])?[*`_]*\s+(?:is|are)(?:\s+\w+)?\s+"
+    r"[*_`]*per[ -](?:GPU|device|chip|accelerator|card|NPU|GCD)\b"
+)
+"""The same of a rate by its unit: `img/s/G is per GPU`."""
+
 _RATE = (
     r"(?:tokens?|words?|samples?|sequences?|images?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+"
     r"(?:(?:\s*/\s*|\s+per\s+)[A-Za-z]+)?"
@@ -474,6 +481,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     {'d x m x p': 'DP x TP x PP'}
     """
     found = {OF_A_MACHINE: "total"} if _of_a_machine(lines) else {}
+    told = keyed(lines)
+    found |= of_one_device(told) | told
     for line in lines:
         if len(line.text) > LONGEST:
             continue
@@ -599,6 +608,8 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
         for spelt in (of_one[1].upper(), of_one[1].lower()):
             yield spelt, f"{spelt} per GPU"
+    if "per" in words and (of_one := _IS_PER_DEVICE.search(text)):
+        yield of_one[0].split("*")[0].split()[0], f"{of_one[1]} per GPU"
     if "|" in words or not ("per " in words or "/s" in words) or not _BRACKET.search(words):
         return
     for told in _NAMED_SO.finditer(text):

@@ -783,6 +783,14 @@ class _Table:
             record.cells["seq_len"] = told
         if "gpus" not in record.cells and (count := counted_before_name(group.label)):
             record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
+        labels = self.view.grid.header()
+        counts = {
+            found[1] for at, column in group.placed
+            if column.spec is not None and column.spec.quantity
+            and (found := _ON_DEVICES.search(plain(labels[at])))
+        }  # fmt: skip
+        if len(counts) == 1 and "gpus" not in record.cells:
+            record.cells["gpus"] = Cell(counts.pop(), head.line, head.column, value_origin="stated")
         dtype = record.cells.get("dtype")
         if self._mixed and (dtype is None or dtype.state == "unknown") and names_mixed(group.label):
             record.cells["dtype"] = Cell(
@@ -1020,6 +1028,11 @@ def _of_training(view: View) -> View:
     )
     return replace(view, groups=groups) if groups else view
 
+
+_ON_DEVICES = re.compile(
+    r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs|[卡张])[)）]?$"
+)
+"""Behind a rate: on how many devices it is, `img/s (8 GPUs)`."""
 
 _OF_ALL_NUMBERS = re.compile(
     r"[\s*_>(]*(?:note:? )?(?:all |the |our |these )*"

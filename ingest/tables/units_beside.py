@@ -139,6 +139,7 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     last, cells = grid.heads[-1], []
     if told.of_all_numbers and any(of_one_device(plain(cell.text)) for cell in last.cells):
         told = told._replace(whose=OF_NOBODY)  # of that device are those labelled so alone
+    multiples = _multiples(grid) if told.whose == OF_NOBODY else set[int]()
     for at, cell in enumerate(last.cells):
         label = plain(cell.text)
         (column,) = header([label], schema) if label else (Column("", None),)
@@ -146,10 +147,39 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
         if label and told.whose != "(total)" and generic(column):
             meant = _rated_by_cells(grid, at) in told.fields
         whose = set(split(label)) & SAID_WHOSE
-        text = f"{label} {told.whose}" if meant and not whose else cell.text
+        of_whom = "(total)" if at in multiples else told.whose
+        text = f"{label} {of_whom}" if meant and not whose else cell.text
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
         cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def _multiples(grid: Grid) -> set[int]:
+    """Columns whose numbers are whole multiples, some of them several times, of those in the one
+    column that is labelled as of one device: the rates of all devices."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    ones = [at for at, label in enumerate(labels) if of_one_device(label)]
+    found = set[int]()
+    for at in range(len(labels)) if len(ones) == 1 else ():
+        pairs = [(_digits(row.cells[at].text), _digits(row.cells[ones[0]].text))
+                 for row in grid.rows if len(row.cells) == len(labels)]  # fmt: skip
+        ratios = [whole / one for whole, one in pairs if whole and one]
+        near = [abs(ratio / max(round(ratio), 1) - 1) < _ROUNDED for ratio in ratios]
+        if at not in ones and len(near) > 1 and all(near) and max(map(round, ratios)) > 1:
+            found.add(at)
+    return found
+
+
+_ROUNDED = 0.004
+"""Share by which the product of a rounded rate and its devices may differ from what is printed."""
+
+
+def _digits(text: str) -> float | None:
+    digits = plain(text).replace(",", "")
+    return float(digits) if _PLAIN.fullmatch(digits) else None
+
+
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 def _lowest(grid: Grid) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
 from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import AGAIN, NONE_AGAIN
+from assay.ingest.prose.keys import in_order
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import (
@@ -163,6 +164,7 @@ def _ways(
     grid = parted(whole, schema, above, side)
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
+    labels |= _listed_in_order(grid, above)
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
     if groups := repeated(grid, schema):
@@ -327,6 +329,16 @@ def _declared_of(
     if of_one_device(labels[fast[0]]) and not any("_gpu_" in field for field in rated):
         return {}
     return {labels[fast[0]]: min(told)}
+
+
+def _listed_in_order(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
+    """Labels with what the text above says of the columns one after another: `Columns: number of
+    nodes, step time in s, peak GB.`"""
+    if not any("olumns" in line.text for line in above):
+        return {}
+    shown = [plain(label) for label in grid.header()]
+    told = in_order(" ".join(line.text.strip() for line in above), len(shown))
+    return {label: meant for label, meant in zip(shown, told, strict=False) if meant}
 
 
 _NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")

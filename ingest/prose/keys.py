@@ -1,0 +1,163 @@
+"""Keys to the labels of tables: what each abbreviation stands for, one behind another.
+
+In: the lines of a document. Out: the label of a column → the quantity or the setting that it is.
+`Key: N – nodes; T – tensor parallel; mem – peak memory of the fullest rank, GiB` is a key, and so
+are three items of a list, `* mbs, gas: micro batch size (per GPU), gradient accumulation steps`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.words import said
+
+LEAST = 3
+"""Entries that make a paragraph or a list a key."""
+
+_ENTRY = deferred(
+    r"[\s*_`(]*((?:[A-Za-z#%][\w/%#.-]{0,11})(?:[*_`]*, ?[*_`]*[A-Za-z][\w/%.-]{0,11}){0,3})[*_`]*"
+    r"\s*(?:–|—|-(?= )|=|:|\bis\b|\bmeans\b|\bstands for\b|\bare\b)\s*(?!\d)([^;|]{2,90}?)[\s.)*_]*"
+)
+
+_OPENS = deferred(
+    r"[\s*_]*(?:key|legend|abbreviations?|columns?|notation|where|here|glossary)\b[^:;–—=]{0,30}"
+    r"(?::|(?<=where)|,)\s*",
+    re.IGNORECASE,
+)
+
+_ITEM = re.compile(r"\s*[-*+•] ")
+
+_NO_PROSE = deferred(r"\s*(?:[|#>]|<t|```|~~~|[-=+]{3})")
+
+
+def keyed(lines: Sequence[Line]) -> dict[str, str]:
+    """Labels that the keys of a document explain, each with the label in full.
+
+    >>> text = "Key: N – nodes; T – tensor parallel; G – GCDs; mem – peak memory of each rank, GiB."
+    >>> keyed([Line(1, text, 1, {})])
+    {'N': 'nodes', 'T': 'tensor parallel', 'G': 'GCDs', 'mem': 'peak memory of each rank, GiB'}
+    """
+    found: dict[str, str] = {}
+    for entries in _keys(lines):
+        told = [(name, in_full(meant)) for name, meant in entries]
+        known = {name: meant for name, meant in told if meant}
+        if 2 * len(known) >= len(told):
+            found = {**known, **found}
+    return found
+
+
+def of_one_device(names: dict[str, str]) -> dict[str, str]:
+    """Rates of one of what a letter of a key stands for: `tok/s/G`, where `G` are the devices."""
+    devices = [name for name, meant in names.items() if configured_by(meant) == "gpus"]
+    return {
+        f"{rate}/{name}": f"{rate}/GPU"
+        for name in devices for rate in _RATES if f"{rate}/{name}" not in names
+    }  # fmt: skip
+
+
+_RATES = ("tok/s", "tokens/s", "t/s", "TF", "TFLOPS", "TFLOP/s", "TFLOPs", "samples/s", "img/s")
+
+
+def _keys(lines: Sequence[Line]) -> Iterator[list[tuple[str, str]]]:
+    """The entries of each key: of a paragraph, or of a list."""
+    for text, items in _paragraphs(lines):
+        whole = _OPENS.sub("", text, count=1) if _OPENS.match(text) else text
+        parts = items or [part for part in _APART.split(whole) if part]
+        entries = [_ENTRY.fullmatch(part) for part in parts]
+        told = [pair for each in entries if each for pair in _pairs(each[1], each[2])]
+        if len(told) >= LEAST and 2 * sum(map(bool, entries)) > len(entries):
+            yield told
+
+
+_APART = re.compile(r"[;。；]|, (?=[*`])")
+
+
+def _pairs(names: str, meant: str) -> list[tuple[str, str]]:
+    """The labels of an entry, each with its meaning, where it has as many of them."""
+    every = re.split(r"[*_`]*, ?[*_`]*", names)
+    if len(every) == 1:
+        return [(every[0], meant)]
+    parts = re.split(r", ?(?![^()]*\))", meant)
+    return list(zip(every, parts, strict=True)) if len(parts) == len(every) else []
+
+
+def _paragraphs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:
+    """Each paragraph of prose in one line, and the items of each list."""
+    prose: list[str] = []
+    items: list[str] = []
+    for line in (*lines, Line(0, "", 0, {})):
+        text = line.text
+        if text.strip() and not _NO_PROSE.match(text) and len(text) <= LONGEST:
+            if found := _ITEM.match(text):
+                items.append(text[found.end() :].strip())
+                continue
+            if items and text.startswith("  "):
+                items[-1] += f" {text.strip()}"
+                continue
+            prose.append(text.strip())
+            continue
+        if len(prose) <= MOST:
+            yield " ".join(prose), []
+        if items:
+            yield "", items
+        prose, items = [], []
+
+
+MOST = 12
+"""Lines of a paragraph that is a key."""
+
+_REWRITTEN = (
+    (deferred(r"`?(?:torch\.cuda\.)?max_memory_(?:allocated|reserved)\(\)`?"), "peak memory"),
+    (deferred(r"\s*\((?:per|micro|of|in (?!G|M)|i\.e|model|see|one|mean|e\.g)[^()]*\)"), ""),
+    (deferred(r" (?:of|on|for|over) (?:the |any |all )?(?:fullest|slowest|first|each|one|worst|busiest"
+              r"|ranks?|GPUs?|devices?|rank 0)(?: (?:rank|GPU|device|GCD|chip)s?)?\b"), ""),
+    (deferred(r"(?:(?:mean|median|average|wall(?:[ -]clock)?) )*time (?:of|for|per) (?:an?|one|each|every) "
+              r"(?:(?:optimi[sz]er|training|full) )?(?:step|iteration)"), "step time"),
+    (deferred(r"\b(?:and|per|on each|of one) (?:superchip|GCD|die|tile|chip|module)\b"), "per GPU"),
+    (deferred(r"(?:,| in) \(?([GM]i?B|GB|GiB|ms|s|seconds|milliseconds|%)\)?$"), r" (\1)"),
+    (deferred(r" of the whole job$"), " (total)"),
+    (deferred(r"^peak ([GM]i?B)$"), r"peak memory (\1)"),
+    (deferred(r"^(?:the |number of (?=pipeline|tensor))"), ""),
+)  # fmt: skip
+
+
+_IN_ORDER = deferred(
+    r"\b[Cc]olumns(?: (?:are|give|show|list))?(?: from left to right)?(?:,? in (?:this )?order)?[:,]? "
+    r"([^:;.|]{10,300})[.;]?(?:\s|$)"
+)
+
+
+def in_order(text: str, count: int) -> list[str]:
+    """The labels in full of as many columns as a text lists one after another; empty for those that
+    no label of ours is.
+
+    >>> in_order("Columns: number of nodes, what is sharded, step time in s.", 3)
+    ['number of nodes', '', 'step time in s']
+    """
+    for found in _IN_ORDER.finditer(text):
+        parts = re.split(r",(?: and)? (?![^()]*\))", found[1])
+        if len(parts) == count:
+            return [in_full(part) for part in parts]
+    return []
+
+
+def in_full(meant: str) -> str:
+    """A meaning as a label says it; empty where no label of ours says so."""
+    text = meant.strip(" .*`_")
+    if _known(text):
+        return text
+    for pattern, instead in _REWRITTEN:
+        text = pattern.sub(instead, text).strip()
+        if _known(text):
+            return text
+    return ""
+
+
+def _known(text: str) -> bool:
+    told = said(text)
+    return configured_by(text) is not None or (told is not None and told.unit_known)
