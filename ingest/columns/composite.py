@@ -561,6 +561,10 @@ _APART_OF = deferred(r"\s*[,;|，；]\s*|\s+(?:on|@)\s+")
 _REMARKED = deferred(r"\s*[(（]([^()（）]+)[)）]$")
 
 
+_BY_WHOM = deferred(r"[A-Za-z][A-Za-z.+_-]*")
+"""A word in brackets that says by which program or in which way, and no setting."""
+
+
 def called(text: str, *, alone: bool = False) -> dict[str, str]:
     """Values of a name made of parts that each say something of a run, two of them or, where it
     stands `alone` in its column, one: `1.3B, 32xA100-40GB`, `Llama2-7B`.
@@ -570,7 +574,12 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     >>> called("1.3B, tuned"), called("Llama 3.1 8B (FP8)")
     ({}, {'model': 'Llama 3.1 8B', 'dtype': 'FP8'})
     """
-    parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip())) if len(text) <= LONGEST else []
+    if len(text) > LONGEST:
+        return {}
+    remarked = _REMARKED.search(text.strip())
+    if remarked and _BY_WHOM.fullmatch(remarked[1]) and not named(remarked[1]):
+        text = text.strip()[: remarked.start()]  # `Llama-3 8B (HF)`
+    parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip()))
     said: dict[str, str] = {}
     for part in parts:
         told = {"model": part} if model_named(part) == part else named(part)

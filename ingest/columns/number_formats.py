@@ -48,7 +48,11 @@ _USED = deferred(
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
-_IS_USED = deferred(rf"(?<![\w-])({_NARROW}) (?:is|was) used\b(?! (?:for|only|in)\b)", re.IGNORECASE)
+_IS_USED = deferred(
+    rf"(?<![\w-])({_NARROW}) (?:is|was) used\b(?! (?:for|only"
+    rf"|in)\b)",
+    re.IGNORECASE,
+)
 
 _MIXED = deferred(
     r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
@@ -56,7 +60,8 @@ _MIXED = deferred(
     rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|activations|compute) ?(?:/|,|and|with) ?"
     r"(?:fp|float)-?32 (?:reduc|grad|master|optim|param|weight)\w*"
-    rf"|(?<![\w-])({_WIDE}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:activations|compute)\b"
+    rf"|(?<![\w-])({_WIDE}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:activations"
+    rf"|compute)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:all )?"
     r"(?:reductions?|grad(?:ient)?s|activations|compute)\b)",
     re.IGNORECASE,
@@ -95,7 +100,8 @@ _IN_FULL = deferred(
 OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
 
 LISTED = deferred(
-    rf"(?:\band +|[,，、] *|[:：] ?|\w \+ (?:the )?|i\.e\.,? |(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
+    rf"(?:\band +|[,，、] *|[:：] ?|\w \+ (?:the )?|i\.e\.,? |(?:精度|数据类型)(?:为"
+    rf"|是)? ?)`?({NUMBER_FORMAT})`?"
     r"(?=\s*(?:[,.;)，。；、）]|$| +(?:and|with|unless)\b))",
     re.IGNORECASE,
 )

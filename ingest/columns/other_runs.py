@@ -281,7 +281,8 @@ _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare
 
 
 _REASON = deferred(
-    r",? \b(?:because|since (?=(?:it|they|we|the|there|this)\b|[\w-]+ (?:is|was|were|are|has|had|does"
+    r",? \b(?:because|since (?=(?:it|they|we|the|there|this)\b|[\w-]+ (?:is|was|were|are|has"
+    r"|had|does"
     r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))[^;]*",
     re.IGNORECASE,
 )

@@ -590,12 +590,18 @@ def model_named(text: str) -> str | None:
     if found is None and _MAY_BE_PUBLIC.search(text.casefold()):
         found = _only_one(_PUBLIC, plain)
         plain = _ITS_SIZE.sub("", plain) if found else plain
+        plain = _OF_PARAMETERS.sub("", plain) if found else plain
     if found is None or not sized:
         return found
     sizes = {size.replace(" ", "").casefold() for size in _OTHER_SIZE.findall(plain)}
     own = found.replace(" ", "").casefold()
     return found if all(own.find(size) >= 0 for size in sizes) else None
 
+
+_OF_PARAMETERS = deferred(
+    r"\b(?:with|of|having|has) (?:about )?[0-9.]+ ?(?:[BMT]|billion|million)(?: parameters| params)"
+)
+"""How many parameters a model has, behind its name: `GPT-2 with 1.5B parameters`."""
 
 _SIZE = re.compile("[0-9][BMTbm]")
 """In every text with a size of a model in it: most lines have none, which costs little to see."""

@@ -27,12 +27,10 @@ class OperatorTable(pa.DataFrameModel):
         meaning="what is computed, as printed",
     )
     kernel: str = named(
-        [
-            "kernel", "provider", "kernel_provider", "kernel_source", "backend", "implementation",
-            "impl",
-        ],  # fmt: skip
+        ["kernel", "provider", "kernel_provider", "kernel_source", "backend", "implementation",
+         "impl"],
         meaning="who computes it",
-    )
+    )  # fmt: skip
     direction: str = named(
         ["direction", "pass", "kernel_operation_mode", "operation_mode"],
         meaning="forward, backward or both, as printed",

@@ -52,7 +52,8 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "GBytes/s": 1e9, "Gbytes/s": 1e9, "GBytes/sec": 1e9, "gbytes_per_s": 1e9,
              "gbytes_per_sec": 1e9, "GB_per_s": 1e9, "GB_per_sec": 1e9, "GB_s": 1e9,
-             "TB_per_s": 1e12, "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
+             "TB_per_s": 1e12, "bytes/sec": 1.0,
+             "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
 
 _BY_NODES = deferred(
     r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?"
@@ -147,7 +148,8 @@ _MESSAGES = deferred(
 
 _OF_SIZE = deferred(
     r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
-    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)(?: is)? (?:at|of)"
+    r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)"
+    r"(?: is)? (?:at|of)"
     r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )

@@ -247,6 +247,9 @@ _OF_DEVICE = re.compile(
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     known, columns = by_label(schema), fields(schema)
+    field, scale_of_unit = _UNITS_ALONE.get(normalise(label), ("", 1.0))
+    if field in columns:
+        return Column(columns[field], scale_of_unit)
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
     label = _OF_DEVICE.sub("", label, count=1)
     if "busbw" in columns:
@@ -268,15 +271,11 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     name, printed = (sized[1], sized[2]) if sized else (label, label)
     measure = unit(printed)
     plainly = not sized or set(split(name)) <= _RATE_WORDS
-    if "flops_rate" in columns and label.strip("()[] ").upper() in ("TOPS", "TOP/S"):
-        return Column(columns["flops_rate"], 1e12)
     if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
         return Column(columns["flops_rate"], measure.scale)
     of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
-    if "bandwidth" in columns and normalise(label) in _SMALL:
-        return Column(columns["bandwidth"], 1e9)
     held = meaning(label) if "memory" in columns else None
     if held is not None and held.field == "memory":
         return Column(columns["memory"], held.scale if held.unit_known else 0.0)
@@ -287,8 +286,11 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     return _size_named(name, printed, schema) if sized else None
 
 
-_SMALL = {"gbps", "gbpersec", "gbpers"}
-"""Labels of memory bandwidths in small letters: nobody counts those in bits."""
+_UNITS_ALONE = {
+    "gbps": ("bandwidth", 1e9), "gbpersec": ("bandwidth", 1e9), "gbpers": ("bandwidth", 1e9),
+    "tops": ("flops_rate", 1e12),
+}  # fmt: skip
+"""Labels that are a unit: of memory bandwidths, which nobody counts in bits, and of operations."""
 
 
 def _of_one_network(label: str, columns: Mapping[str, FieldSpec]) -> Column | None:

@@ -557,10 +557,9 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     made, sides = list(columns), dict[str, dict[int, Column]]()
     if "kernel" not in fields(schema):
         return made
-    labels = [plain(label) for label in grid.header()]
+    labels = [_UNIT_FIRST.sub(r"\3 \1 (\2)", plain(label)) for label in grid.header()]
     eager = any(map(_EAGER.search, labels))
     for at, label in enumerate(labels):
-        label = _UNIT_FIRST.sub(r"\3 \1 (\2)", label)
         found = _IN_FRONT_OF_UNIT.fullmatch(label)
         apart = LIBRARY.sub(" ", found[1]) if found else ""
         rated = found is not None and _OF_A_RATE.search(found[2]) is not None
@@ -570,8 +569,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         if "direction" not in fields(schema) and words & _PASSES:
             continue  # of several products
         rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
-        held = _IN_BYTES.search(found[2])
-        rate = f"memory ({held[1]})" if held else rate.replace("gB", "GB").replace("tB", "TB")
+        size = _IN_BYTES.search(found[2])
+        rate = f"memory ({size[1]})" if size else rate.replace("gB", "GB").replace("tB", "TB")
         told = measured_as(rate, schema)
         if told is not None and told.spec is not None and told.scale:
             sides.setdefault(found[1], {})[at] = told

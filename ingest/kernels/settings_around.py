@@ -63,7 +63,9 @@ SIZES = {
         re.I,
     ),
     "batch": deferred(
-        r"(?<!--)(?<!per_device_train_)\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I
+        r"(?<!--)(?<!per_device_train_)\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)"
+        r"(?![0-9,.]*[0-9k]|\s*(?:/|÷|//|[*×x])\s*[a-z(])",
+        re.I,
     ),
     "seq": deferred(
         r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
@@ -83,7 +85,7 @@ SIZES = {
         re.I,
     ),
     "causal": deferred(
-        r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])"
+        r"(?<!if )(?<!when )(?<!for )\b(non-|not |no |without (?:a )?)?causal\b(?! *[=/|]| *: *\S)"
         r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b"
         r"|(?<!_)\bcausal ?[=:] ?(True|False)\b(?!\s*[|/,]+ ?(?:True|False))",
         re.I,

@@ -78,7 +78,8 @@ _ONE = (
 )
 
 _ONE_OF = (
-    rf"(?:(?:per|each|every)[ -](?:data[ -]parallel |model )?|/ ?|an? |(?:on|in|for|to|by|at|onto) (?:each|every|an?|one"
+    rf"(?:(?:per|each|every)[ -](?:data[ -]parallel |model )?|/ ?|an? |(?:on|in|for|to|by|at"
+    rf"|onto) (?:each|every|an?|one"
     rf"|a single) (?:of (?:the|our) (?:[0-9]+ )?)?|on its own ){_ONE}|apiece\b"
     r"|(?:on|for|to|with) each\b(?! (?!GPU)\w)"
 )
@@ -196,7 +197,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     r"(?! ?[x×*])"),
     (
         "micro_batch", _A_THING,
-        rf"{{N}} {_THINGS}(?: (?:of|x|×|with) (?:length )?{COUNT}(?:[ -]tokens)?(?: each)?)? ?,? ?\(?"
+        rf"{{N}} {_THINGS}(?: (?:of|x|×|with) (?:length )?{COUNT}(?:[ -]tokens)?"
+        rf"(?: each)?)? ?,? ?\(?"
         rf"(?:{_ONE_OF}){_NO_RATE}"
         r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
     ),
@@ -230,7 +232,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?=\s*(?:[),.;]|$))",
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
-    ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}} ?[(（](?:global|total|overall|effective|全局|总)[)）]"),
+    ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}} ?[(（](?:global|total|overall|effective|全局"
+        rf"|总)[)）]"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
     (
         "global_batch", "batch",
@@ -329,7 +332,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "cp", "ring|context|ulysses|sequence",
-        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:(?:it|them|(?:the|each"
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:(?:it|them|"
+        r"(?:the|each"
         rf"|every|all) \w+|sequences) )?(?:over|across|among) {{N}} {_MANY} (?:with|by|using|via) "
         r"(?:ring[ -]attention|context|ulysses|sequence[ -]parallel)",
     ),
@@ -358,10 +362,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
-    ("seq_len", "long", rf"\b(?:{_TEXTS}|each(?: of (?:them|which))?)(?: (?:are|is|was|were|being))?,? "
+    ("seq_len", "long", rf"\b(?:{_TEXTS}|each(?: of (?:them|which))?)(?: (?:are|is|was|were"
+        rf"|being))?,? "
     r"(?=[0-9][0-9,]{2}|[0-9]+[kK]){N}(?: tokens)? long\b"),
     ("seq_len", "of length", rf"{_TEXTS} (?:of|with|at) length {{N}}"),
-    ("seq_len", "word|piece", r"\b(?:max(?:imum|\.)?|up to) (?=[0-9]{2}){N} (?:word|sub-?word)[ -]?pieces"),
+    ("seq_len", "word|piece", r"\b(?:max(?:imum|\.)?|up to) (?=[0-9]{2}){N} (?:word"
+        r"|sub-?word)[ -]?pieces"),
     ("seq_len", "token", r"{N} tokens ?(?:/|per|an?|in an?|in each|in every|each|every|/) ?"
     r"(?:(?:training|input|packed) )?(?:sequence|sample|document|example|input)s?\b"),
     (
@@ -444,11 +450,13 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "accumulation", "micro",
-        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} (?:[0-9][0-9,]*-token )?{_THINGS}",
+        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} "
+        rf"(?:[0-9][0-9,]*-token )?{_THINGS}",
     ),
     (
         "micro_batch", "micro",
-        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} (?:[0-9][0-9,]*-token )?{_THINGS}",
+        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} "
+        rf"(?:[0-9][0-9,]*-token )?{_THINGS}",
     ),
     (
         "accumulation", "micro",
@@ -467,15 +475,17 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "kind", "paral",
         rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
     ),
-    ("vp", "interleav", rf"\binterleav(?:e|ing)(?: (?:factor|degree|stages))?{_SET}{{N}}(?! ?(?:x|%|times))"),
+    ("vp", "interleav", rf"\binterleav(?:e|ing)(?: (?:factor|degree|stages))?{_SET}{{N}}(?! ?"
+        rf"(?:x|%|times))"),
     (
         "cp", "ring|ulysses",
         rf"\b(?:ring|ulysses)(?:[ -]attention)?(?: SP)? (?:degree|size){_SET}{{N}}",
     ),
     ("seq_len", "position", rf"{_ITEM}{_LONG}{{N}} positions{_ENDED}"),
-    ("seq_len", "context", rf"{_LONG}{{N}}[ -](?:amino-acid|frame|patch|byte|character)s?[ -]context\b"),
+    ("seq_len", "context", rf"{_LONG}{{N}}[ -](?:amino-acid|frame|patch|byte"
+        rf"|character)s?[ -]context\b"),
     ("seq_len", "seq", rf"\bseq\.? ?len\.{_SET}{_LONG}{{N}}"),
-    ("seq_len", "token", rf"\b(?:cut|truncated|capped) (?:off )?at {{N}} tokens"),
+    ("seq_len", "token", r"\b(?:cut|truncated|capped) (?:off )?at {N} tokens"),
     ("accumulation", "ga", rf"(?<![\w-])(?:ga|grad acc)(?: steps)?(?: ?[=:] ?| ){{N}}{_ENDED}"),
     ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
     (
@@ -497,7 +507,8 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         r"\b(?:MLPs?|FFNs?|feed-?forward|intermediate)(?:[ _-](?:inner|hidden|layer|intermediate))*"
         rf"[ _-](?:widths?|dim(?:ension)?s?|size|units){_SET}{{N}}(?! ?[x×])",
     ),
-    ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )(?<!tensor )(?<!pipeline )(?<!beam )(?<!bus )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
+    ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )(?<!tensor )"
+        rf"(?<!pipeline )(?<!beam )(?<!bus )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
     ("hidden", "wide", r"{N}[ -]wide\b"),
     ("hidden", "dim", r"{N}[ -]dim\b(?! heads?)"),
     ("hidden", "embedding", r"(?:^|[,;(] ?)embeddings? (?:of )?(?=[0-9]{3}){N}(?=\s*(?:[,;.)]|$))"),

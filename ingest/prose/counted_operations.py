@@ -33,7 +33,8 @@ _REPEATED = (
 _REMARK = r"[*_`\s]*"
 
 AGAIN = re.compile(
-    rf"(?<!no )(?<!not )(?<!without )(?<!nothing )(?<!never )\b{_REPEATED}(?: (?:operations?|FLOPs?|forward|pass))*"
+    rf"(?<!no )(?<!not )(?<!without )(?<!nothing )(?<!never )\b{_REPEATED}(?: (?:operations?"
+    rf"|FLOPs?|forward|pass))*"
     r"(?: (?:is|are|was|were|being|also|both|therefore|thus|here|then|of|activations?))*"
     rf"{_REMARK}(?:counted|included|part of|accounted for)"
     r"|(?<!not )\b(?:includ(?:es?|ing|ed)|incl\.?|counts?|counting|contains?|covers?|plus"

@@ -114,9 +114,11 @@ MOST = 12
 _REWRITTEN = (
     (deferred(r"`?(?:torch\.cuda\.)?max_memory_(?:allocated|reserved)\(\)`?"), "peak memory"),
     (deferred(r"\s*\((?:per|micro|of|in (?!G|M)|i\.e|model|see|one|mean|e\.g)[^()]*\)"), ""),
-    (deferred(r" (?:of|on|for|over) (?:the |any |all )?(?:fullest|slowest|first|each|one|worst|busiest"
+    (deferred(r" (?:of|on|for|over) (?:the |any |all )?(?:fullest|slowest|first|each|one|worst"
+        r"|busiest"
               r"|ranks?|GPUs?|devices?|rank 0)(?: (?:rank|GPU|device|GCD|chip)s?)?\b"), ""),
-    (deferred(r"(?:(?:mean|median|average|wall(?:[ -]clock)?) )*time (?:of|for|per) (?:an?|one|each|every) "
+    (deferred(r"(?:(?:mean|median|average|wall(?:[ -]clock)?) )*time (?:of|for|per) (?:an?|one"
+        r"|each|every) "
               r"(?:(?:optimi[sz]er|training|full) )?(?:step|iteration)"), "step time"),
     (deferred(r"\b(?:and|per|on each|of one) (?:superchip|GCD|die|tile|chip|module)\b"), "per GPU"),
     (deferred(r"(?:,| in) \(?([GM]i?B|GB|GiB|ms|s|seconds|milliseconds|%)\)?$"), r" (\1)"),
@@ -127,7 +129,8 @@ _REWRITTEN = (
 
 
 _IN_ORDER = deferred(
-    r"\b[Cc]olumns(?: (?:are|give|show|list))?(?: from left to right)?(?:,? in (?:this )?order)?[:,]? "
+    r"\b[Cc]olumns(?: (?:are|give|show|list))?(?: from left to right)?(?:,? in "
+    r"(?:this )?order)?[:,]? "
     r"([^:;.|]{10,300})[.;]?(?:\s|$)"
 )
 

@@ -23,13 +23,18 @@ _NAMED = deferred(
     re.IGNORECASE,
 )
 
-_SIXTEEN = deferred(r"(?<![A-Za-z0-9])(?:bf16|bfloat-?16|fp16|float-?16)(?![0-9A-Za-z])", re.IGNORECASE)
+_SIXTEEN = deferred(
+    r"(?<![A-Za-z0-9])(?:bf16|bfloat-?16|fp16"
+    r"|float-?16)(?![0-9A-Za-z])",
+    re.IGNORECASE,
+)
 
 _NEAR = 40
 """Letters around a format in which the part that is kept in it stands."""
 
 _OF_NO_RUN = deferred(
-    r"\b(?:support\w*|planned|todo|future|not yet|experimental|inference|serving|instead of|rather than"
+    r"\b(?:support\w*|planned|todo|future|not yet|experimental|inference|serving|instead of"
+    r"|rather than"
     r"|optimi[sz]er|adam\w*|peak|roofline|rows?|columns?|lines?|tables?|figures?)\b"
     r"|\?|^\W*(?:Table|Figure|表|图) ?[0-9]",
     re.IGNORECASE,
@@ -40,7 +45,8 @@ def other_formats(lines: Sequence[Line], tabled: Set[int]) -> dict[int, Cell]:
     """The first format that is not of 16 bits by the heading that it stands below, `tabled` being
     rows of tables; one of a section without tables is of all of them, and stands at 0.
 
-    >>> lines = [Line(1, "Gradients in fp32.", 1, {}), Line(2, "The last ones with FP8 linears.", 1, {})]
+    >>> lines = [Line(1, "Gradients in fp32.", 1, {}), Line(2, "The last ones with FP8 "
+        "linears.", 1, {})]
     >>> {at: cell.line for at, cell in other_formats(lines, set()).items()}
     {0: 2}
     """
@@ -51,15 +57,17 @@ def other_formats(lines: Sequence[Line], tabled: Set[int]) -> dict[int, Cell]:
             at = line.number
         if line.number in tabled:
             with_rows.add(at)
-        elif at not in found and len(line.text) <= LONGEST and not _OF_TABLES.match(line.text):
-            if cell := _other(line):
-                found[at] = cell
+        elif at not in found and not _OF_TABLES.match(line.text) and (cell := _other(line)):
+            found[at] = cell
     apart = {at: cell for at, cell in found.items() if at in with_rows}
     general = next((cell for at, cell in found.items() if at not in with_rows), None)
     return {0: general, **apart} if general else apart
 
 
 def _other(line: Line) -> Cell | None:
+    """The first such format of a line, unknown, where runs may have computed in it."""
+    if len(line.text) > LONGEST:
+        return None
     for found in _NAMED.finditer(line.text):
         begin, end = max(0, found.start() - _NEAR), found.end() + _NEAR
         if OF_A_PART.search(line.text, begin, end) or _OF_NO_RUN.search(line.text):

@@ -144,14 +144,8 @@ def read_context(
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
-        if heading and authors and len(heading[1]) > LEVEL_OF_COMMENTS:
-            pass  # a part of a comment, as its template has it
-        elif heading and line.number not in taken:
-            path = _entered(context, path, line, len(heading[1]))
-        elif not block and (comment := _COMMENT.match(line.text)):
-            path = _entered(context, path, line, LEVEL_OF_COMMENTS)
-            path = authors.setdefault(comment[1], path)
-            context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
+        if not block and not (heading and line.number in taken):
+            path = _opened(context, path, line, heading, authors)
         aside = nest.aside(line, block)
         if heading:
             variables.clear()
@@ -181,8 +175,7 @@ def read_context(
             statement = _in_its_place(rest, lines, at, taken)
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
-            statement = statement or _of_same(line, section, models)
-            if statement is None:
+            if (statement := statement or _of_same(line, section, models)) is None:
                 continue
             statement = _resolved(statement, variables)
             models |= _of_the_model(statement)
@@ -229,6 +222,26 @@ def _beside_tables(
         if line.number not in blocks and line.number not in taken and HEADING.match(line.text)
     ]  # fmt: skip
     return Beside(tabled, headings)
+
+
+def _opened(
+    context: Context,
+    path: list[tuple[int, int, bool]],
+    line: Line,
+    heading: re.Match[str] | None,
+    authors: dict[str, list[tuple[int, int, bool]]],
+) -> list[tuple[int, int, bool]]:
+    """The open headings at a line, which may be one itself or begin a comment of a thread, whose
+    own headings are parts of it; `authors` are the sections of those who have written before."""
+    if heading:
+        part = bool(authors) and len(heading[1]) > LEVEL_OF_COMMENTS
+        return path if part else _entered(context, path, line, len(heading[1]))
+    comment = _COMMENT.match(line.text)
+    if comment is None:
+        return path
+    path = authors.setdefault(comment[1], _entered(context, path, line, LEVEL_OF_COMMENTS))
+    context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
+    return path
 
 
 def _entered(

@@ -365,7 +365,8 @@ _SHARED = deferred(
 
 
 _VERSUS = deferred(
-    r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*(?:[ ,;:.)]|$))",
+    r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*"
+    r"(?:[ ,;:.)]|$))",
     re.IGNORECASE,
 )
 """Between two that a table has both of, and of which neither is a setting: `LoRA vs. full`."""
@@ -529,9 +530,7 @@ def _kept(told: Part, text: str) -> bool:
     return bool(kept) and _KEPT_FOR.match(text, told.at) is not None
 
 
-_IN_A_LIST = deferred(
-    r"[,;·|/] +(?:[A-Za-z][\w-]*[ =]){1,4}$|^[\W_]*(?:[A-Za-z][\w-]*[ =]){1,4}$"
-)
+_IN_A_LIST = deferred(r"[,;·|/] +(?:[A-Za-z][\w-]*[ =]){1,4}$|^[\W_]*(?:[A-Za-z][\w-]*[ =]){1,4}$")
 
 _NO_CLAUSES = deferred(
     r"(?!.*\b(?:is|are|was|were|be|been|has|have|had|can|could|will|would|may|might|do|does|did|to"

@@ -168,7 +168,8 @@ _OF_TOKENS_EACH = deferred(
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?) tokens (?:per|a|each|/) ?(?:sequence|sample)\b"
     r"|(?<![\w.,$-])[0-9]+ (?:sequences|samples) ?[x×*] ?([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
-    r"|\bbatch(?:[ _-]size)?(?: of|:| =)? [0-9][0-9,]* ?[x×] ?([0-9]{3,}(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"|\bbatch(?:[ _-]size)?(?: of|:| =)? [0-9][0-9,]* ?[x×] ?([0-9]{3,}"
+    r"(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|\bpacked (?:in)?to (?:a length of )?([0-9]+(?:,[0-9]{3})*[kK]?)\b(?![.%][0-9])"
 )
 
@@ -214,8 +215,10 @@ _TUPLE = deferred(
 )
 
 _RECOMPUTED = deferred(
-    r"\b(no|without|full|selective)(?:-layer)?(?: any)? (?:(?:op|per-op|layer|block|attention) )?(?:activation )?"
-    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|(?:activation|gradient) checkpoints"
+    r"\b(no|without|full|selective)(?:-layer)?(?: any)? (?:(?:op|per-op|layer|block"
+    r"|attention) )?(?:activation )?"
+    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|"
+    r"(?:activation|gradient) checkpoints"
     r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
     r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
     r"|\b(?:recomput(?:e|ation)|(?:activation|gradient) checkpointing|remat(?: policy)?)"
@@ -247,6 +250,7 @@ _EVERY_LAYER = deferred(
     r"\b(?:recomput(?:e|es|ed|ing)|check-?point(?:s|ed|ing)?|re-?materiali[sz](?:e|es|ed|ing)) "
     r"(?:(?:the )?activations? (?:in|of|at) )?(?:every|each|all)(?: the)? "
     r"(?:(?:decoder|transformer) )?(?:layers?|blocks?)\b"
+    r"|\b(?:every|each) layer (?:is |was |being )?(?:check-?pointed|recomputed)\b"
     r"|\bactivations (?:are|were) (?:recomputed|check-?pointed|re-?materiali[sz]ed) "
     r"(?:(?:at|in|for|of) )?(?:every|each|all) (?:(?:decoder|transformer) )?(?:layers?|blocks?)\b",
     re.IGNORECASE,
@@ -315,7 +319,8 @@ _DEGREES = re.compile(r"[ (][TPCE]P")
 
 _NOT_IN_CHINESE = deferred(
     r"(?:不使用|未使用|没有使用|未开启|不开启?|没有开启|未启用|无|关闭)\s*"
-    r"((?:(?:张量|流水线?|模型|上下文|专家|tensor|pipeline|context|expert)(?:模型)?(?:并行| parallelism)"
+    r"((?:(?:张量|流水线?|模型|上下文|专家|tensor|pipeline|context|expert)(?:模型)?(?:并行"
+    r"| parallelism)"
     r"\s*(?:[和与及、或/]|以及)?\s*){1,3})"
 )
 """The same in Chinese: `没有使用张量并行和流水线并行`."""
@@ -323,7 +328,8 @@ _NOT_IN_CHINESE = deferred(
 _KIND_IN_CHINESE = {"张量": "tp", "流水": "pp", "上下": "cp", "专家": "ep"}
 
 _UNSHARDED = deferred(
-    r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients|model"
+    r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients"
+    r"|model"
     r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b"
     r"|\b(?:no|without) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)",
     re.IGNORECASE,
@@ -477,7 +483,11 @@ def _by_label(
             continue  # `16 nodes of 4`
         if name == "seq_len" and _TOO_SHORT.fullmatch(value[1]):
             return
-        if label.casefold() == "width" and words[:-count] and _NO_WIDTH.fullmatch(words[-count - 1]):
+        if (
+            label.casefold() == "width"
+            and words[:-count]
+            and _NO_WIDTH.fullmatch(words[-count - 1])
+        ):
             return
         if name == "seq_len" and _OF_SOME_LENGTH.match(" ".join(words[-count - 1 :])):
             return
@@ -823,8 +833,8 @@ def switched(text: str) -> Iterator[Part]:
         kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
-    if _UNSHARDED.search(text):
-        yield Part("zero_stage", "0", _UNSHARDED.search(text).start())
+    if whole := _UNSHARDED.search(text):
+        yield Part("zero_stage", "0", whole.start())
     if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
         for word in re.findall(r"张量|流水|上下|专家|tensor|pipeline|context|expert", unused[1]):
             name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")

@@ -23,7 +23,8 @@ _PARTS = (
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
     r"total parameters|device mesh with|capacity: ",
     r"(?:ctivation|radient) (?:checkpointing|recomput)|[Rr]emat(?:erial|\b)",
-    r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert|sharding|[TPC]P\b))",
+    r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert"
+    r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]",
@@ -34,7 +35,8 @@ _PARTS = (
     r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
     r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
     r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
-    r"`[\w.]+ ?[=:] ?[\w.'\"]+`[^`]{1,3}`[\w.]+ ?[=:]|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) "
+    r"`[\w.]+ ?[=:] ?[\w.'\"]+`[^`]{1,3}`[\w.]+ ?[=:]|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over"
+    r"|for|across) "
     r"(?:[0-9]|two|three|four|eight|sixteen))",
     r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
     r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",

@@ -37,12 +37,12 @@ from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.grids.value_blocks import listed_values, value_blocks
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
+from assay.ingest.prose.keys import keyed, of_one_device
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
-from assay.ingest.prose.keys import keyed, of_one_device
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
@@ -354,7 +354,10 @@ _OF_MEMORY = re.compile(
 )
 """A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
 
-_IN_BRACKETS = re.compile(r"(?:^|[，,；;、])\s*(显存)(?:占用|均?为|是|指|取)[^。；;，,]{0,16}[（(]([GM]i?B)[)）]")
+_IN_BRACKETS = re.compile(
+    r"(?:^|[，,；;、])\s*(显存)(?:占用|均?为|是|指"
+    r"|取)[^。；;，,]{0,16}[（(]([GM]i?B)[)）]"
+)
 """The same where the unit stands in brackets: `显存为峰值（GB）`."""
 
 _OF_RATES = re.compile(
@@ -481,8 +484,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     {'d x m x p': 'DP x TP x PP'}
     """
     found = {OF_A_MACHINE: "total"} if _of_a_machine(lines) else {}
-    told = keyed(lines)
-    found |= of_one_device(told) | told
+    keys = keyed(lines)
+    found |= of_one_device(keys) | keys
     for line in lines:
         if len(line.text) > LONGEST:
             continue
@@ -498,10 +501,9 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         found |= _units_in(line.text) if line.text.startswith("#") else {}
         found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
-        for name, meant in _with_units(line.text, words):
-            if meant == f"{name} per GPU":  # whose a rate is, behind what it is of
-                found[name] = meant
-            found.setdefault(name, meant)
+        told = dict(_with_units(line.text, words))
+        whose = {name: meant for name, meant in told.items() if meant == f"{name} per GPU"}
+        found = {**told, **found, **whose}  # whose a rate is, behind what it is of
         if "peak" in words and (share := _SHARE.search(line.text)):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
         elif "flop" in words and _OF_THE_MODEL.search(line.text):

@@ -1030,7 +1030,8 @@ def _of_training(view: View) -> View:
 
 
 _ON_DEVICES = re.compile(
-    r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs|[卡张])[)）]?$"
+    r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs"
+    r"|[卡张])[)）]?$"
 )
 """Behind a rate: on how many devices it is, `img/s (8 GPUs)`."""
 

@@ -23,7 +23,15 @@ from assay.model.transformer.training_run import ADAPTERS
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
 from assay.validate.cases.programs import with_networks, with_programs
-from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
+from assay.validate.cases.rules import (
+    ORIGINS,
+    RULES,
+    fill,
+    full_nodes,
+    machine_rules,
+    node_rule,
+    nodes_elsewhere,
+)
 from assay.validate.cases.stated import Overruled, overrule, values
 
 CONFIGURED = tuple(name for name, spec in fields(Configuration).items() if spec.configuration)
@@ -106,7 +114,8 @@ def cases(
     said = wide["dtype"].is_not_null() | open_formats
     wide = _named(wide, machine, unresolved)
     open_nodes = wide["case"].is_in(_left_open(reading, "gpus_per_node").implode())
-    wide, found = fill(wide, (node_rule(wide), *machine_rules(said, open_nodes), *RULES))
+    usual = (nodes_elsewhere(open_nodes), *machine_rules(said, open_nodes))
+    wide, found = fill(wide, (full_nodes(), node_rule(wide), *usual, *RULES))
     wide = with_networks(wide)
     products = [
         _products(name, frame, frames[name], machine, unresolved)

@@ -20,6 +20,8 @@ ORIGINS: dict[str, pl.DataType] = {
     "law": pl.String(),
 }
 
+FULL_NODES = "full nodes of as many GPUs as is said"
+
 UNANIMOUS = 0.75
 """Share of a source's rows that must agree before their layout says how many GPUs a node has."""
 
@@ -98,6 +100,27 @@ def fill(wide: pl.DataFrame, rules: tuple[Rule, ...]) -> tuple[pl.DataFrame, pl.
             )
         )
     return wide, pl.concat(found)
+
+
+def full_nodes() -> Rule:
+    """Nodes where their devices are said and those of the job: it fills them, or has one."""
+    few = pl.col("gpus") <= pl.col("gpus_per_node")
+    nodes = pl.when(few).then(1).otherwise(_whole(pl.col("gpus") / pl.col("gpus_per_node")))
+    known = pl.col("gpus").is_not_null() & pl.col("gpus_per_node").is_not_null()
+    return Rule("nodes", pl.when(known).then(nodes), FULL_NODES, "assumed")
+
+
+def nodes_elsewhere(nodes: pl.Series) -> Rule:
+    """GPUs per node where other rows of the document on the same machine all say one number;
+    `nodes` marks the cases with one that is not understood."""
+    said = pl.col("gpus_per_node")
+    least, most = said.min().over("source", "machine"), said.max().over("source", "machine")
+    several = (pl.col("nodes") > 1) & (pl.col("gpus") != pl.col("nodes") * least)
+    told = (least == most) & pl.col("machine").is_not_null() & ~pl.lit(nodes)
+    return Rule(
+        "gpus_per_node", pl.when(told & ~several.fill_null(value=False)).then(least),
+        "as the document says of this machine elsewhere", "assumed",
+    )  # fmt: skip
 
 
 def node_rule(wide: pl.DataFrame) -> Rule:

@@ -127,9 +127,11 @@ def timed(known: Known, asked: Asked) -> pl.DataFrame:
 def digests(configuration: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
     """case and `digest` of its configuration and seconds a step; `seconds` has case and seconds.
 
-    What a row is called, and where it stands, does not count: another copy is the same row.
+    What a row is called, and where it stands, does not count: another copy is the same row; nor do
+    its nodes, which follow from its devices where a side file says how many each has.
     """
-    told = [name for name in CONFIGURED if name not in LABELS and name in configuration.columns]
+    apart = {*LABELS, "nodes"}
+    told = [name for name in CONFIGURED if name not in apart and name in configuration.columns]
     rows_of = configuration.join(seconds.select("case", "seconds"), on="case", how="inner")
     rows_of = rows_of.filter(pl.col("seconds").is_not_null())
     found = []
