@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
@@ -360,11 +360,23 @@ def named_sides(
         aside = _side(label, schema) if columns[at] == Column() else columns[at].aside
         if aside.keys() & {"dtype", "direction", "gpu"}:
             sides[at] = aside
+    sides = {at: aside for at, aside in sides.items() if not _only_once(aside, sides.values())}
     apart = {tuple(sorted(aside.items())) for aside in sides.values()}
     for at, aside in sides.items() if 1 < len(apart) == len(sides) else ():
         if made[at] == Column():
             made[at] = replace(bare, aside=aside)
     return made
+
+
+def _only_once(aside: Mapping[str, str], sides: Collection[Mapping[str, str]]) -> bool:
+    """Whether a name behind that of a device is no known library and stands behind no other."""
+    name = aside.get("kernel", "")
+    if "gpu" not in aside or not name or LIBRARY.fullmatch(name):
+        return False
+    return len({each.get("gpu") for each in sides if each.get("kernel") == name}) < SEVERAL
+
+
+SEVERAL = 2
 
 
 def _side(label: str, schema: Schema) -> dict[str, str]:
