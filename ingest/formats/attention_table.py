@@ -132,6 +132,7 @@ FORMAT = Format(
     r"|^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
     r"|^[^|:=]*[,;\t]\"?(?:hq|head_?dim|d_?head)\"?[,;\t][^|:=]*$"
     r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
+    r"|^[^:=]*\bb\b[ ,|\t]+(?:h[a-z]?\b[ ,|\t]+){1,2}[sn]\b[ ,|\t]+d\b"
     r"|^[^|:=]*\bh(?:ead_?)?dim[\s,][^|:=]*\bseq_?len"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
     r"|^\s*\[-* attention|^\S*att(?:entio)?n\S*[-_](?:d|hdim|head_?dim)=?[0-9]+\S*(?: \(|:\s*$)"

@@ -325,7 +325,7 @@ def _fences(row: GridRow) -> bool:
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = names_apart(_shaped(_of_axis(_without_sums(grid))))
+    grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(grid)))))
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else _packed(first)
@@ -348,6 +348,22 @@ def tuples_apart(grid: Grid) -> Grid:
 
     split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+def _letters_named(grid: Grid) -> Grid:
+    """The grid of calls of attention whose sizes stand below single letters, each with its name:
+    `b | h | s | d`."""
+    labels = [plain(label) for label in grid.header()]
+    letters = {label: _OF_ATTENTION.get(label.casefold(), "") for label in labels if len(label) == 1}
+    if len(grid.heads) != 1 or grid.labels or not _ALL_FOUR <= {*letters.values()}:
+        return grid
+    head = grid.heads[0]
+    cells = [cell._replace(text=letters.get(label) or cell.text)
+             for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_ALL_FOUR = {"batch", "heads", "seq", "head_dim"}
 
 
 _SHAPE = re.compile(

@@ -45,8 +45,7 @@ def other_formats(lines: Sequence[Line], tabled: Set[int]) -> dict[int, Cell]:
     """The first format that is not of 16 bits by the heading that it stands below, `tabled` being
     rows of tables; one of a section without tables is of all of them, and stands at 0.
 
-    >>> lines = [Line(1, "Gradients in fp32.", 1, {}), Line(2, "The last ones with FP8 "
-        "linears.", 1, {})]
+    >>> lines = [Line(1, "Gradients in fp32.", 1, {}), Line(2, "The last ones in FP8.", 1, {})]
     >>> {at: cell.line for at, cell in other_formats(lines, set()).items()}
     {0: 2}
     """

@@ -501,7 +501,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         found |= _units_in(line.text) if line.text.startswith("#") else {}
         found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
-        told = dict(_with_units(line.text, words))
+        told = dict(reversed(list(_with_units(line.text, words))))  # the first of a name counts
         whose = {name: meant for name, meant in told.items() if meant == f"{name} per GPU"}
         found = {**told, **found, **whose}  # whose a rate is, behind what it is of
         if "peak" in words and (share := _SHARE.search(line.text)):
