@@ -91,6 +91,8 @@ NAMES = {
     "精度模式": "Precision", "精度格式": "Precision",
     "平均序列长度": "Sequence length", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
+    "是否重计算": "Recompute", "重计算策略": "Recompute", "是否开启重计算": "Recompute",
+    "激活重计算": "Recompute",
     "台数": "Nodes", "机器数": "Nodes", "机器台数": "Nodes", "服务器数": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",

@@ -81,7 +81,8 @@ _OF_A_NODE = deferred(
 _IN_WORDS = deferred(
     r"(?<!\bto )(?<!\bor )(?<!\band )(?<!than )"
     rf"\b(one|single|two|four|eight|sixteen) (?={SIGN})"
-    r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?|pods?|slices?)\b)",
+    r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?|pods?"
+    r"|slices?)\b)",
     re.IGNORECASE,
 )
 

@@ -354,8 +354,12 @@ def _letters_named(grid: Grid) -> Grid:
     """The grid of calls of attention whose sizes stand below single letters, each with its name:
     `b | h | s | d`."""
     labels = [plain(label) for label in grid.header()]
-    letters = {label: _OF_ATTENTION.get(label.casefold(), "") for label in labels if len(label) == 1}
-    if len(grid.heads) != 1 or grid.labels or not _ALL_FOUR <= {*letters.values()}:
+    letters = {
+        label: _OF_ATTENTION.get(label.casefold(), "")
+        for label in labels
+        if len(label) == 1 and label not in "tT"  # a rotation's or a scan's length
+    }
+    if len(grid.heads) != 1 or grid.labels or _ALL_FOUR - {*letters.values()}:
         return grid
     head = grid.heads[0]
     cells = [cell._replace(text=letters.get(label) or cell.text)

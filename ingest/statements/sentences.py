@@ -793,7 +793,8 @@ def computed_again(text: str) -> bool:
 
 _ASIDE = deferred(
     r"\W*(?:(?:is|was) (?:used|applied|needed|necessary|required|enabled|in use)\b)?\W*"
-    r"(?:(?:except|unless) (?:where|when|as|if|otherwise|for (?:the |those )?(?:ones|rows|runs)?)? ?"
+    r"(?:(?:except|unless) "
+    r"(?:where|when|as|if|otherwise|for (?:the |those )?(?:ones|rows|runs)?)? ?"
     r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}| otherwise)?)?\W*"
     r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"

@@ -735,15 +735,25 @@ def explained(above: Sequence[Line]) -> dict[str, str]:
         for told in _MEANS.finditer(signed(line.text)):
             name = told[1] or told[3]
             device = device_at(line.text, told.start(2 if told[2] else 4))
-            found.setdefault(one_of(name), set()).add(device.text)
+            found.setdefault(one_of(_COLUMN.sub("", name)), set()).add(device.text)
         if (bullet := _OF_BULLET.match(line.text)) and (named := only(line.text)):
             found.setdefault(one_of(bullet[1]), set()).add(named.text)
     return {name: each.pop() for name, each in found.items() if len(each) == 1}
 
 
+_COLUMN = re.compile(r"(?:这?一)?[栏列]$")
+"""Behind the name of what a column has: `参考一栏为 A100`."""
+
+
 def one_of(name: str) -> str:
     """A name as it is compared: in small letters, one of several."""
     return name.strip("*` ").casefold().removesuffix("s")
+
+
+_IN_BRACKETS_BEHIND = re.compile(r"\s*[(（][^()（）]*[)）]?$")
+
+_OF_ASCEND = re.compile(r"910|Ascend|Atlas|昇腾|\bMLU|\bDCU|\bBI-")
+"""Devices that a document calls its NPUs, beside those of others that it refers to."""
 
 
 def meant(name: str, told: Mapping[str, str]) -> str | None:
@@ -752,7 +762,13 @@ def meant(name: str, told: Mapping[str, str]) -> str | None:
     >>> meant("NPUs", {"npu": "Ascend 910B"}), meant("H100", {}), meant("ours", {})
     ('Ascend 910B', 'H100', None)
     """
-    if device := told.get(one_of(name)):
+    bare = one_of(_IN_BRACKETS_BEHIND.sub("", name))
+    if device := told.get(one_of(name)) or told.get(bare):
         return device
-    own = only(name)
-    return own.text if own and own.end - own.start == len(name.strip()) else None
+    makers = [device for device in told.values() if _OF_ASCEND.search(device)]
+    if bare in ("npu", "昇腾", "国产卡") and len(set(makers)) == 1:
+        return makers[0]
+    for part in (name, name.partition("(")[2].strip(" )")):
+        if (own := only(part)) and own.end - own.start == len(part.strip()):
+            return own.text
+    return None

@@ -581,6 +581,11 @@ _COMPARED = re.compile(
 _IN_ITS_UNIT = re.compile(r"\([^()]*/[^()]*\)$")
 
 
+def _same(own: Column, other: Column) -> bool:
+    """Whether two columns are of the same quantity."""
+    return own.spec is not None and other.spec is not None and own.spec.name == other.spec.name
+
+
 def by_unit_above(
     grid: Grid, schema: Schema, above: Sequence[Line]
 ) -> list[tuple[str, int, str, Column]]:
@@ -589,17 +594,27 @@ def by_unit_above(
     units = {found for line in above for found in _of_everything(line.text)}
     if len(units) != 1:
         return []
-    (column,) = header([f"throughput ({units.pop()})"], schema)
+    (printed,) = units
+    (column,) = header([f"throughput ({printed})"], schema)
     if column.spec is None or not column.spec.quantity:
         return []
     told, sides = explained(above), []
-    labels = [plain(text) for text in grid.header()]
+    whole = [plain(text) for text in grid.header()]
+    same = [_same(each, column) for each in header(whole, schema)]
+    labels = [
+        _IN_ITS_UNIT.sub("", label).strip() if alike or label.endswith(f"({printed})") else label
+        for label, alike in zip(whole, same, strict=True)
+    ]
     for at, (label, own) in enumerate(zip(labels, header(labels, schema), strict=True)):
         name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
         device = meant(name, told) or meant(label, told)
         of_whom = _OF_WHOM.search(label) is not None
         if _IN_ITS_UNIT.search(label) or _COMPARED.search(label):
             continue
-        if own.spec is None and (device or of_whom) and (device or name or label in _OWN):
+        named_so = own.spec is None or (device and _same(own, column))
+        if named_so and (device or of_whom) and (device or name or label in _OWN):
             sides.append((name or label, at, device or "", replace(column, label=label)))
+    rest = [label for at, label in enumerate(whole) if at not in {at for _, at, _, _ in sides}]
+    if labels != whole and any(name in label for name, *_ in sides for label in rest):
+        return []  # of each there is more than a rate, whose own units stand in the labels
     return sides if len(sides) > 1 or all(device for _, _, device, _ in sides) else []

@@ -228,6 +228,7 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
 _AGAIN = {
     "none": "none", "no": "none", "false": "none", "off": "none", "null": "none", "无": "none",
     "否": "none", "不": "none", "关": "none", "关闭": "none", "✗": "none", "❌": "none",
+    "不开启": "none", "未开启": "none", "不启用": "none",
     "selective": "selective", "core_attn": "selective", "sel": "selective", "选择性": "selective",
     "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
     "ac": "full", "full ac": "full", "全部": "full", "全量": "full", "完全": "full", "全": "full",

@@ -157,7 +157,8 @@ def machine_rules(said: pl.Series, nodes: pl.Series) -> tuple[Rule, ...]:
         Rule(
             "gpus_per_node",
             pl.when(~pl.lit(nodes) & ~apart).then(
-                pl.when((pl.col("nodes") == 1) & (pl.col("gpus") > known)).then("gpus")
+                pl.when((pl.col("nodes") == 1) & (pl.col("gpus") > known))
+                .then("gpus")
                 .otherwise(known)
             ),
             "the machine's usual node",
