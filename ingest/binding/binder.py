@@ -50,7 +50,6 @@ from assay.ingest.binding.comparing import (
     of_another_count,
     of_its_batch,
     of_its_model,
-    of_notebook,
     of_other_batches,
     of_others,
     of_own_models,
@@ -152,9 +151,9 @@ class Binder:
             and normalise(each.subject) not in named
         ]  # fmt: skip
         self._machines = agreed(
-            [each for each in self.statements if each.environment and not of_notebook(each)], None
+            [each for each in self.statements if each.environment and not each.host], None
         )
-        self._host = host([each for each in self.statements if of_notebook(each)])
+        self._host = host([each for each in self.statements if each.host])
         self._device = {"gpu": context.device} if context.device else {}
         spelled = list(architectures(self.statements))
         self._architecture = spelled[0] if len(spelled) == 1 else {}
@@ -187,6 +186,10 @@ class Binder:
             if each.of_run and not each.environment
             for cell in each.values.values()
         }
+        self._commands: dict[int, dict[str, Cell]] = {}  # by the lines on which they begin
+        for each in self.statements:
+            if begun := context.commands.get(each.line):
+                self._commands.setdefault(begun, {}).update(each.values)
         self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
@@ -417,6 +420,7 @@ class Binder:
             for name, cell in of_its_model(values, own).items()
             if cell.line not in self._of_one
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
+            and not (name in OF_A_RUN and self._starts_another(cell.line, own))
             and not (name == "dtype" and self._on_another(cell.line, machines))
             and not line_of_other(self.context.commands_on.get(cell.line), own.get("gpu"))
         }
@@ -425,6 +429,13 @@ class Binder:
         """The headings above a row, and what opens its table, by their lines."""
         found = {at: self.context.titles.get(at, "") for at in section}
         return found | ({opened[0]: opened[1]} if opened else {})
+
+    def _starts_another(self, line: int, own: Said) -> bool:
+        """Whether a line is of a command that starts another run than that of a row: more than one
+        setting of it is otherwise there, where a sweep turns one."""
+        command = self._commands.get(self.context.commands.get(line, 0), {})
+        alone = only_of(command, (*OF_A_RUN, *COUNTED)).items()
+        return sum(differs_from(own.get(name), cell) for name, cell in alone) > 1
 
     def _on_another(self, line: int, machines: Said) -> bool:
         """Whether a line names other devices than a row's: what it ran in they need not."""
@@ -526,7 +537,7 @@ class Binder:
             self._of_run.update(values)
         if size is not None:
             self._last = statement
-        if of_notebook(statement):
+        if statement.host:
             return  # of all that was measured, and of no section
         self._leave(statement)
         self._any.setdefault(statement.section, {}).update(values)

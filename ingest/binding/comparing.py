@@ -68,11 +68,6 @@ def _tables_at(line: int, held: Set[int]) -> tuple[int, int]:
     return over, under
 
 
-def of_notebook(statement: Statement) -> bool:
-    """Whether a statement is what a notebook prints of the machine that it ran on."""
-    return statement.environment and not statement.section
-
-
 def host(printed: Sequence[Statement]) -> dict[str, Cell]:
     """The device that a notebook prints, and that it is one, where a listing of all names one."""
     said = agreed(printed, ("gpu", "gpus"))

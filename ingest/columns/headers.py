@@ -93,6 +93,7 @@ NAMES = {
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
     "是否重计算": "Recompute", "重计算策略": "Recompute", "是否开启重计算": "Recompute",
     "激活重计算": "Recompute",
+    "序列并行(CP)": "CP", "上下文并行(CP)": "CP",
     "台数": "Nodes", "机器数": "Nodes", "机器台数": "Nodes", "服务器数": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",

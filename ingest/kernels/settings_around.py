@@ -44,7 +44,8 @@ _NO_NOUN = r"\b(?! ?(?:tokens|rows|heads|layers|experts|sequences|samples)\b)"
 
 SIZES = {
     "heads": deferred(
-        r"(?<![\w.])([0-9]+) (?:query |attention |q )?heads\b(?! ?(?:dim|size))"
+        r"(?<![\w.])(?<![0-9] there are )([0-9]+) (?:query |attention |q )?heads\b"
+        r"(?! ?(?:dim|size))"
         r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)|\bH_?q ?= ?([0-9]+)"
         r"|(?<!kv )(?<![\w-])heads ([0-9]+)(?=\s*[,;)]|\.?\s*$)"
         r"|(?<![\w.])([0-9]+) (?:query|q)(?:[ -]heads)? ?(?:/|and|,|\+) ?[0-9]+ kv[ -]heads\b",

@@ -524,13 +524,20 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         r"(?:layers?|blocks?)\b"
         r"(?! (?:of|per|each|[0-9]))",
     ),
-    ("vocab", "vocab", rf"\bvocab(?:ulary)?(?:[ _-]size)?(?:{_SET}| (?:has|had|contains) ){{N}}"),
+    (
+        "vocab", "vocab",
+        r"\bvocab(?:ulary)?(?:[ _-]size)?"
+        rf"(?:{_SET}| (?:has|had|contains|(?:(?:is|was) )?padded to) ){{N}}",
+    ),
     ("experts", "expert", r"{N} (?:routed |total |fine-grained |local |MoE )*experts\b(?! "
     r"(?:per|on|each|of|a)\b)"),
     ("heads", "head count", rf"\bhead count{_SET}{{N}}"),
     ("vocab", "vocab", r"{N}[ -](?:entry|token|word-?piece|symbol|sub-?word)s? vocab(?:ulary)?\b"),
     ("hidden", "dimensional", r"{N}[ -]dimensional (?:embeddings?|hidden|model|states?)"),
-    ("heads", "head", r"{N} (?:attention |query |self-attention |Q )*heads\b"),
+    (
+        "heads", "head",
+        r"(?<![0-9] there are ){N} (?:attention |query |self-attention |Q )*heads\b",
+    ),
     ("kv_heads", "head", r"{N} (?:KV|K/V|key-?value|key/value|key and value) ?heads\b"),
 )  # fmt: skip
 """Forms that are a statement only beside others: they may be of another model."""

@@ -187,6 +187,7 @@ class Statement:
     of_run: bool = False  # what a run says of itself holds for all below, under any heading
     subject: str = ""  # a block of statements under this name speaks for rows of this name
     environment: bool = False  # under a heading about machines: it holds for the whole document
+    host: bool = False  # what a notebook prints of the machine that it ran on
     caption: bool = False  # of the table right above it, if there is one
     here: bool = False  # its subject is meant in its own section alone
     until: int = 0  # the last line of the table that it is the title of; it is of no other

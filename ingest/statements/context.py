@@ -92,6 +92,8 @@ class Context:
     titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
     commands_on: dict[int, Cell] = field(default_factory=dict)
     """The device that the line over a command is for, by the line of the command."""
+    commands: dict[int, int] = field(default_factory=dict)
+    """The line on which a command begins, by each of its lines with options that say something."""
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
     device: Cell | None = None  # the one that a document with tables names
@@ -184,8 +186,8 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            if _OPTION.search(line.text) and (on := _opened_for(lines, at)):
-                context.commands_on |= {cell.line: on for cell in placed.values.values()}
+            if _OPTION.search(line.text):
+                _note_command(context, lines, at, placed)
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
 
@@ -516,6 +518,20 @@ def _beside(
     return replace(statement, values={**more, **statement.values})
 
 
+def _note_command(context: Context, lines: Sequence[Line], at: int, statement: Statement) -> None:
+    """Notes where the command of a line with options begins, and what device it is for."""
+    context.commands[lines[at].number] = _begun(lines, at)
+    if on := _opened_for(lines, at):
+        context.commands_on |= {cell.line: on for cell in statement.values.values()}
+
+
+def _begun(lines: Sequence[Line], at: int) -> int:
+    """The line on which the command begins that goes on at one: lines before end in `\\`."""
+    while at and lines[at - 1].text.rstrip().endswith("\\"):
+        at -= 1
+    return lines[at].number
+
+
 def _opened_for(lines: Sequence[Line], at: int) -> Cell | None:
     """The one device that the line of prose over a command names: `To reproduce on Gaudi2:`."""
     for line in reversed(lines[max(0, at - LONGEST_COMMAND) : at]):
@@ -687,7 +703,7 @@ def _placed(
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
         statement.of_run or bool(line.prefix), block.subject if block else "",
-        environment and not block, statement.caption, since=statement.since,
+        environment and not block, caption=statement.caption, since=statement.since,
     )  # fmt: skip
 
 
@@ -700,7 +716,7 @@ def _of_host(statement: Statement, line: Line, source: str) -> Statement:
         return statement
     listed = {"gpus": statement.values["gpu"]._replace(text="1")} if printed["listed"] else {}
     values = {**statement.values, **listed}
-    return Statement(line.number, (), values, environment=True)
+    return Statement(line.number, (), values, environment=True, host=True)
 
 
 def architectures(statements: Sequence[Statement]) -> Iterator[dict[str, Cell]]:

@@ -263,7 +263,7 @@ def _by_form(  # noqa: PLR0912
     variable = _EXPORTED.fullmatch(line.text)
     if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
         return _named_for_run(line, section)
-    if "peak" in line.text.casefold() and MEASURED.search(line.text):
+    if ("peak" in line.text.casefold() or "峰值" in line.text) and MEASURED.search(line.text):
         line = line._replace(text=_without_peaks(line.text))
     measured = MEASURED.search(line.text) is not None
     if measured and not heading and (own := _of_all_runs(line.text)):
@@ -343,7 +343,7 @@ def _without_peaks(text: str) -> str:
 _OF_A_PEAK = deferred(
     r"(?!.*\b(?:[MH]FU|throughput|speed)\b\W{0,3}[0-9])"
     r".*(?:\b(?:[MH]FU|utili[sz]ation)\b[^;]{0,120}\bpeak\b|\bpeak\b[^;]{0,60}\b(?:is|of)\b"
-    r"[^;]{0,30}FLOP)",
+    r"[^;]{0,30}FLOP|(?:[MH]FU|利用率)[^;。]{0,60}峰值)",
     re.IGNORECASE,
 )
 """A sentence on the peak of a device, and on no figure of a run."""

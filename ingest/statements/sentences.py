@@ -136,7 +136,8 @@ _SIGN = deferred(
 _SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
 _COUNTED = deferred(
-    r"(?<![\w.,$-])(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -](?:transformer |decoder |attention )?"
+    r"(?<![\w.,$-])(?<![0-9] there are )(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -]"
+    r"(?:transformer |decoder |attention )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
     r"(?!s? (?:of|per|each|[0-9]))"
 )
@@ -220,7 +221,10 @@ _RECOMPUTED = deferred(
     r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|"
     r"(?:activation|gradient) checkpoints"
     r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
-    r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9]))"
+    r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9])"
+    r"| (?:for|on|in) (?:the |those |all )?(?:larger?|largest|bigg(?:er|est)|small(?:er|est)?)\b"
+    r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
+    r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
     r"|\b(?:recomput(?:e|ation)|(?:activation|gradient) checkpointing|remat(?: policy)?)"
     r"(?: (?:is|was))? ?[:=]? ?(full|selective|none)\b"
     r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"

@@ -146,12 +146,16 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
         meant = column.spec is not None and column.spec.name in told.fields
         if label and told.whose != "(total)" and generic(column):
             meant = _rated_by_cells(grid, at) in told.fields
-        whose = set(split(label)) & SAID_WHOSE
+        whose = set(split(label)) & SAID_WHOSE or _IN_TOTAL.search(label)
         of_whom = "(total)" if at in multiples else told.whose
         text = f"{label} {of_whom}" if meant and not whose else cell.text
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
         cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+_IN_TOTAL = re.compile("总|整体|全局|集群|全体|合計")
+"""In a label: its numbers are of all devices."""
 
 
 def _multiples(grid: Grid) -> set[int]:
