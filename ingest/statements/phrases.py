@@ -195,6 +195,7 @@ _ASIDE = deferred(
     r"earlier|previously|formerly|initially|originally|later|tried|should|suppose|imagine|assuming"
     r"|recall that|thank|cited for|marked (?:with|by)|starting point|an? typical|even with"
     r"|if(?! not (?:otherwise )?(?:stated|noted|specified|mentioned|said|given))"
+    r"|=\s?[0-9]+ or [A-Za-z_]+\s?="
     r"|for (?:rows? |lines? |runs? |#)?[0-9]+ ?[-–] ?[0-9]+(?=\W*$)"
     r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表",
     re.IGNORECASE,

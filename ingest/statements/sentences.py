@@ -309,6 +309,7 @@ _NOT_PARALLEL = deferred(
     r"(?:(?:tensor|pipeline|model|context|sequence|expert)[ -]?(?:parallel(?:ism)?)?"
     r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b(?! (?:over|across|between|communic|in\b))"
+    r"|\b(?:no|without) pipeline(?=\s*(?:[.,;)]|$))"
     r"|\b(?:no|without|neither) (?:[TPCE]P)(?:(?:,|,? ?(?:n?or|and|/)) ?[TPCE]P){0,3}\b(?! ?[=0-9])"
     r"|\b(?-i:[TPCE]P)(?:(?:,|,? and| ?/) ?(?-i:[TPCE]P)){0,3} (?:(?:is|are|was|were|both) )*"
     r"(?:off|disabled|not used|unused)\b"

@@ -93,10 +93,13 @@ _PARTS = (
 
 _FORMS = "|".join(_PARTS)
 
+COMMENTS = r"\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a)"
+"""A comment of a thread begins there, behind the name of its author."""
+
 FORMS = (
     "|".join(filter(str.isascii, _PARTS)),
     "|".join(part for part in _PARTS if not part.isascii()),
-    f"{WITH}|{NETWORKS}",
+    f"{WITH}|{NETWORKS}|{COMMENTS}",
 )
 """One is found in every line that says something of a run in words, in polars' syntax; apart those
 with letters of other scripts, which with the others take more states than a search keeps."""
@@ -129,13 +132,13 @@ ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}
 _WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
-    rf"|:\s*$|\*\*\s*$|{OPENS}|\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a)"
+    rf"|:\s*$|\*\*\s*$|{OPENS}"
 )
 
 WORTH = (_WORTHY, *FORMS, TURNS)
 """One is found in every line that may state something, be a heading, fence a block or name one."""
 
-_WORTH = deferred(f"{_WORTHY}|{_FORMS}")
+_WORTH = deferred(f"{_WORTHY}|{_FORMS}|{COMMENTS}")
 
 SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]", *FORMS[:2])
 """One is found in every line that is a list, a command or prose with something of a run in it."""

@@ -170,6 +170,13 @@ def keyed(source: str, grid: Grid, turned: Grid | None, schema: Schema) -> Keyed
     return None
 
 
+_CAN_RUN = re.compile(
+    r"\W*(?:(?:runs?|tested|works?|fits?|supported) (?:on|in)|supports?|requires?|needs?)\b",
+    re.IGNORECASE,
+)
+"""A label of what something can run on, which is not where the runs of other tables ran."""
+
+
 def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     columns = header(grid.header(), schema)
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
@@ -180,7 +187,8 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     measured = [c for c in columns if c.spec and c.spec.quantity]
     if machines:  # how much a device holds
         measured = [c for c in measured if c.spec and c.spec.name != "memory"]
-    if not (count >= FEWEST or machines) or measured:
+    able = any(_CAN_RUN.match(column.label) for column in columns)
+    if not (count >= FEWEST or machines) or measured or able:
         return None
     foreign = set[str]().union(*(split(column.label) for column in columns)) & FOREIGN
     if foreign - (_OF_MACHINES if machines else set()):

@@ -122,7 +122,7 @@ class Devices:
 def _say(reader: Reader, line: Line, name: Cell) -> None:
     """Note what a run prints of its device; what a notebook prints is of all that it measured."""
     whole = reader.region.source.name.endswith(".ipynb")
-    said = Statement(line.number, (), {"gpu": name}, of_run=True, environment=whole)
+    said = Statement(line.number, (), {"gpu": name}, of_run=True, environment=whole, host=whole)
     reader.folded.statements.append(said)
 
 
