@@ -150,14 +150,30 @@ def stated(text: str, folder: Path) -> dict[str, str]:
     return {} if said is None else dict(said.select("field", "text").iter_rows())
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """What each line says above the steps of a log of its own, all read at once."""
+    folder = tmp_path_factory.mktemp("lines")
+    paths = {}
+    for number, text in enumerate([*LINES, *SENTENCES, *SILENT]):
+        path = paths[text] = folder / f"{number}.log"
+        path.write_text(f"{text}\n{STEPS}", encoding="utf-8")
+    said = read([*paths.values()]).reading.statements
+    assert said is not None
+    found: dict[str, dict[str, str]] = {path.as_posix(): {} for path in paths.values()}
+    for source, field, value in said.select("source", "field", "text").iter_rows():
+        found[source][field] = value
+    return {text: found[path.as_posix()] for text, path in paths.items()}
+
+
 @pytest.mark.parametrize("text", [*LINES, *SENTENCES])
-def test_a_line_states(text: str, tmp_path: Path) -> None:
-    assert stated(text, tmp_path) == (LINES | SENTENCES)[text]
+def test_a_line_states(text: str, alone: dict[str, dict[str, str]]) -> None:
+    assert alone[text] == (LINES | SENTENCES)[text]
 
 
 @pytest.mark.parametrize("text", SILENT)
-def test_a_line_states_nothing(text: str, tmp_path: Path) -> None:
-    assert stated(text, tmp_path) == {}
+def test_a_line_states_nothing(text: str, alone: dict[str, dict[str, str]]) -> None:
+    assert alone[text] == {}
 
 
 def _launcher(variables: int) -> str:
