@@ -13,6 +13,21 @@ from typing import Literal
 
 from assay.ingest.columns.titles import LARGEST_NODE
 from assay.ingest.prose.claims import COUNT, COUNTS, NUMBER, Part, of_several, stands_alone
+from assay.ingest.prose.machine_words import (
+    A_HOST,
+    DEVICES,
+    ENDS,
+    HOST,
+    INSTANCE,
+    KIND,
+    NEAR,
+    NOUN,
+    OWNS,
+    PLURAL,
+    TIMES,
+    counts_hosts,
+)
+from assay.ingest.prose.outright_counts import CHIPS, said_outright, without
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.card_counts import ONE_NODE, cards_of, hosts_of_cards
 from assay.ingest.vocabulary.devices import (
@@ -25,12 +40,6 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
-
-_INSTANCE = (
-    r"(?:[a-z]{1,3}[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)[\w-]*|(?:Standard_)?N[CDV][0-9]+\w*"
-    r"|[ag][2-4]-[a-z]+-[0-9]+g?|BM\.GPU[\w.]*)"
-)
-"""Names that clouds give to kinds of machines."""
 
 _DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
 
@@ -89,12 +98,6 @@ _BOXES = deferred(
 )
 """Machines of several devices each, counted: `4x DGX H100`, `two HGX H200 boxes`."""
 
-_OWNS = deferred(
-    r"\b(?!(?:job|run|jobs|runs|experiments?|training|setup|set-up) )[\w()-]+ "
-    r"(?:has|owns|consists of|comprises|provides|offers|operates|is (?:made (?:up )?|built )of)"
-    r"(?: (?:a total of|up to|about|over))? $"
-)
-"""In front of a number: so many a site has, on however many a job ran."""
 
 _VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
 """The name of a maker, or one that nothing but a device has."""
@@ -200,12 +203,6 @@ _MORE = deferred(
 )
 """Devices beside one that are others of them: `one card, two cards and four cards`."""
 
-_OF_PROCESSOR = deferred(
-    r"\b(?:EPYC|Xeon|Ryzen|Threadripper|Opteron|POWER|Power|Gold|Platinum|Silver|Bronze|Core"
-    r"|Ultra|i[3579]|Kunpeng|Altra|Graviton|Neoverse|CPU|Cascade Lake|Skylake|Rome|Milan|Genoa)"
-    r"[ -]?(?:i[3579][ -]|W[ -])?$"
-)
-"""In front of a number: it names a processor, `EPYC 7742 nodes`, and counts nothing."""
 
 _NUMBERS = {**COUNTS, "dual": "2", "a pair of": "2", "pair of": "2", "both": "2"}
 
@@ -330,7 +327,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield _gpu(text, each.start(2))
     elif boxes := _BOXES.search(plain) if known else None:
         group = 1 if boxes[1] else 2
-        if not nodes and not _OWNS.search(plain, 0, boxes.start(group)):
+        if not nodes and not OWNS.search(plain, 0, boxes.start(group)):
             word = _NUMBERS.get(boxes[group].casefold(), boxes[group].replace(",", ""))
             yield Part("nodes", word, boxes.start(group))
         yield _gpu(text, boxes.start(3))
@@ -491,18 +488,6 @@ _OF_MACHINERY = deferred(
 name a device: most have none of these words, and each is looked for in ten forms."""
 
 
-_HOST = (
-    r"(?:nodes?|servers?|machines?|hosts?|instances?|VMs?|box(?:es)?|workstations?|rigs?|desktops?"
-    rf"|[DH]GX(?:-[12]H?)?(?: (?:{SIGN}))?|{_INSTANCE})"
-)
-
-_KIND = (
-    r"(?:(?!(?:across|between|inside|within|on|in|per|of|for|and|or|to|each|every|the|an?|with|from"
-    rf"|at|over|by|[KMGT]i?B)\b)(?:[A-Za-z][\w-]*|{SIGN}) ){{0,2}}"
-)
-
-_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip|tile)s?\b"
-
 _COUNTED = (
     rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)"
     r"(?! ?[x×*] ?[0-9](?![0-9]{1,2} ?Gi?B\b)|[.,][0-9])[ -]?(?:[x×*] ?)?"
@@ -510,12 +495,12 @@ _COUNTED = (
 )
 
 _OF_THEM_EACH = (
-    rf"(?:{_COUNTED}(?:{SIGN}s?(?: {_NOUN})?|{_NOUN}|(?<=[x×*] |.[x×*])[0-9]{{2,3}} ?Gi?B\b"
+    rf"(?:{_COUNTED}(?:{SIGN}s?(?: {NOUN})?|{NOUN}|(?<=[x×*] |.[x×*])[0-9]{{2,3}} ?Gi?B\b"
     rf"|(?=(?: each| apiece)?\s*(?:[.,;)]|$|and\b))))"
 )
 
 _HOSTS = deferred(
-    rf"{NUMBER} ?(?:[x×*] ?)?{_KIND}{_HOST},? ?(?:\(|\[|[x×*] |by |of |with "
+    rf"{NUMBER} ?(?:[x×*] ?)?{KIND}{HOST},? ?(?:\(|\[|[x×*] |by |of |with "
     rf"|each (?:with |of |having |containing )|(?:that|which) (?:each )?(?:has|have) "
     rf"|having |containing |in which each has )+{_OF_THEM_EACH}",
     re.IGNORECASE,
@@ -523,29 +508,29 @@ _HOSTS = deferred(
 """Machines and the devices of each: `12 nodes of 8`, `4 servers, each with eight A100`."""
 
 _IN_EACH_HOST = deferred(
-    rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{_NOUN})(?: |(?=/)))*"
+    rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{NOUN})(?: |(?=/)))*"
     rf"(?:\([^()0-9]*[0-9]?[^()0-9]{{0,3}}{SIGN}[^()]{{0,16}}\) )?"
     rf"(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
-    rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:(?:in|on|at) (?:each|every)"
+    rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{NOUN}) )+(?:(?:in|on|at) (?:each|every)"
     r"|of (?:an?|each|every)) )"
-    rf"(?:{_HOST}\b|rack)|"
-    rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{_KIND}{_HOST}"
+    rf"(?:{HOST}\b|rack)|"
+    rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{KIND}{HOST}"
     r"(?: (?:of|in|on) (?:the|our) [\w`-]+(?: (?:partition|cluster|queue|system|machine))?)?"
     r" (?:is equipped with|has|had|with|of"
     rf"|holds|held|hosts|hosted|includes|features|sports"
     rf"|contains?|contained|exposes?|carries|comes with|houses|provides|offers|packs) "
     rf"{_COUNTED.replace('<m>', '<k>')}"
-    rf"|{_HOST}\b[^.;()]{{0,30}}"
-    rf"(?:,| (?:with|of|having|containing)(?= \S{{1,12}} (?:{SIGN}|{_NOUN}))) "
-    rf"{_COUNTED.replace('<m>', '<j>')}(?:(?:{SIGN}s?|{_NOUN}) )*"
+    rf"|{HOST}\b[^.;()]{{0,30}}"
+    rf"(?:,| (?:with|of|having|containing)(?= \S{{1,12}} (?:{SIGN}|{NOUN}))) "
+    rf"{_COUNTED.replace('<m>', '<j>')}(?:(?:{SIGN}s?|{NOUN}) )*"
     rf"(?:apiece|each|in each|on each)\b",
     re.IGNORECASE,
 )
 """Devices of each machine: `8 to a node`, `each node exposes eight`."""
 
 _HOSTS_ALONE = deferred(
-    rf"{NUMBER} ?(?:[x×*] ?)?{_KIND}(?:nodes|servers|hosts|machines|instances|VMs"
-    rf"|{_INSTANCE})\b(?! (?:of [0-9]|per batch))",
+    rf"{NUMBER} ?(?:[x×*] ?)?{KIND}(?:nodes|servers|hosts|machines|instances|VMs"
+    rf"|{INSTANCE})\b(?! (?:of [0-9]|per batch))",
     re.IGNORECASE,
 )
 
@@ -553,20 +538,20 @@ _ONE_HOST = deferred(
     rf"(?:\b(?:an?|one|single|our|my|this|the|same|1)(?: single| x)? |^|[:/(,] ?|\b(?:on|using"
     rf"|with) )"
     rf"(?:(?!each|every|per|nodes|and|on|the|(?:[0-9]+|{'|'.join(COUNTS)}) )(?:[\w-]+|{SIGN}) )"
-    rf"{{0,2}}?{_HOST}(?:,? (?:with|of"
+    rf"{{0,2}}?{HOST}(?:,? (?:with|of"
     rf"|containing|having|that has"
     rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
     rf"(?:a total of )?{_OF_THEM_EACH}"
     rf"|(?<![\w.,$-])(?P<k>[0-9]+)(?: ?[x×]? ?|-)(?:NVIDIA )?(?:{SIGN}|GPU)[ -](?:node|server"
     r"|machine|VM|instance|host|box|workstation|rig)\b"
-    rf"|{_COUNTED.replace('<m>', '<j>')}(?:{SIGN}s?|{_NOUN})(?: {_NOUN})? (?:in|on|inside|from) "
-    rf"(?:an?|one|a single|the same|our|my) {_KIND}(?:node|server|machine|VM|instance|host|DGX)\b",
+    rf"|{_COUNTED.replace('<m>', '<j>')}(?:{SIGN}s?|{NOUN})(?: {NOUN})? (?:in|on|inside|from) "
+    rf"(?:an?|one|a single|the same|our|my) {KIND}(?:node|server|machine|VM|instance|host|DGX)\b",
     re.IGNORECASE,
 )
 """One machine and its devices: `a server with four A100`, `an 8xV100 server`."""
 
 _SEVERAL_HOSTS = deferred(
-    rf"\b(?:(?:(?<!GB )(?<!memory )each|every)\b(?! ?(?:{_NOUN}|rank|step|iteration|update"
+    rf"\b(?:(?:(?<!GB )(?<!memory )each|every)\b(?! ?(?:{NOUN}|rank|step|iteration|update"
     r"|second|sample|sequence|batch|epoch|worker|process))|per|nodes|servers|hosts|machines"
     r"|instances|boxes|VMs|workstations|clusters?"
     r"|apiece)\b|/ ?(?:node|server|host)",
@@ -586,8 +571,8 @@ _PRICED = deferred(r"\bcosts?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGN
 _OF_THOSE = deferred(
     rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()"
     rf"(?P<n>(?!(?:one|1) of (?:these|those|our|the) ){COUNT}) of "
-    rf"(?:them\b|(?:these|those|our|the)(?P<h> {_HOST}\b)|(?:these|those)\b)"
-    rf"|\b(?P<m>{COUNT}) of (?:them|(?:these|those|the)(?P<k> {_HOST}\b)|these|those)"
+    rf"(?:them\b|(?:these|those|our|the)(?P<h> {HOST}\b)|(?:these|those)\b)"
+    rf"|\b(?P<m>{COUNT}) of (?:them|(?:these|those|the)(?P<k> {HOST}\b)|these|those)"
     r" (?:were |are )?used\b",
     re.IGNORECASE,
 )
@@ -606,33 +591,6 @@ def _number(word: str) -> float:
     return float(digits) if digits[-1:].isdigit() else float("inf")
 
 
-_EXTENT = deferred(
-    r"\b(?:parallel\w*|[TPDCE]P|groups?|stages?),? (?:each )?"
-    r"(?:spanning|spans|within|inside|over|across) (?:up to |at most )?$",
-    re.IGNORECASE,
-)
-"""In front of machines: so many a group of ranks is on, `64-way expert parallelism spanning 8`."""
-
-
-_OF_EACH_OF = deferred(rf"(?<![\w.,]){COUNT} $", re.IGNORECASE)
-"""In front of a number before a device: it is of each of several, `two 8 A100 nodes`."""
-
-
-_LAST_OF_A_LIST = deferred(r"[0-9],? [0-9][0-9,]*,? (?:and|&) $")
-"""In front of the last of several numbers: `8, 16 and 32 nodes`."""
-
-
-def _counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
-    """Whether a number of machines is that of a run: no name, no bound, none of one group."""
-    begin = found.start(group)
-    before = max(0, begin - 24)
-    if _OF_PROCESSOR.search(text, before, begin) or _OF_EACH_OF.search(text, before, begin):
-        return False
-    if _LAST_OF_A_LIST.search(text, before, begin):
-        return False
-    return not (of_several(text, found, group) or _EXTENT.search(text, max(0, begin - 60), begin))
-
-
 def _hosts(whole: str, text: str) -> Iterator[Part]:
     """Machines, and the devices of each of them."""
     told = dict[str, Part]()
@@ -643,10 +601,10 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         if not names_card(word):
             told.setdefault(name, Part(name, word, found.start(group)))
 
-    every = [each for each in _HOSTS.finditer(text) if _counts_hosts(text, each, "n")]
+    every = [each for each in _HOSTS.finditer(text) if counts_hosts(text, each, "n")]
     every = [each for each in every if _number(each["m"]) <= LARGEST_NODE]
     if len(every) == 1:
-        if not _OWNS.search(text, 0, every[0].start("n")):
+        if not OWNS.search(text, 0, every[0].start("n")):
             put("nodes", every[0], "n")
         between = text[every[0].end("n") : every[0].start("m")]
         of_all = _of_all_in_brackets(between, int(_number(every[0]["m"])))
@@ -655,8 +613,8 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         group = next(g for g in "imkj" if each[g])
         if not _OF_A_NUMBER_ELSE.search(text, 0, each.start(group)):
             put("gpus_per_node", each, group)
-    alone = [each for each in _HOSTS_ALONE.finditer(text) if _counts_hosts(text, each, "n")]
-    if len(alone) == 1 and not _OWNS.search(text, 0, alone[0].start("n")):
+    alone = [each for each in _HOSTS_ALONE.finditer(text) if counts_hosts(text, each, "n")]
+    if len(alone) == 1 and not OWNS.search(text, 0, alone[0].start("n")):
         put("nodes", alone[0], "n")
     if not told and not _SEVERAL_HOSTS.search(text) and not _PRICED.search(text):
         one = list(_ONE_HOST.finditer(text))
@@ -669,7 +627,7 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
                 told["gpus"] = told["gpus_per_node"]._replace(name="gpus")
     if "nodes" not in told and (those := _OF_THOSE.search(text)):
         group = "n" if those["n"] else "m"
-        host = those["h"] or those["k"] or _A_HOST.search(text, 0, those.start())
+        host = those["h"] or those["k"] or A_HOST.search(text, 0, those.start())
         put("nodes" if host else "gpus", those, group)
     yield from told.values()
     if "nodes" in told and _RAN_ON.search(text):
@@ -712,9 +670,7 @@ _RAN_ON = deferred(
     re.IGNORECASE,
 )
 
-_MAY_COUNT = deferred(rf"\b{_HOST}\b|/node|of (?:them|these|those)\b|rack\b", re.IGNORECASE)
-
-_A_HOST = deferred(rf"\b{_HOST}\b", re.IGNORECASE)
+_MAY_COUNT = deferred(rf"\b{HOST}\b|/node|of (?:them|these|those)\b|rack\b", re.IGNORECASE)
 
 
 _OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?:", re.IGNORECASE)
@@ -757,383 +713,23 @@ _TWICE = deferred(rf"(?<![\w.,$-])([1-9][0-9]{{0,3}}) ?[x×] ?([1-9][0-9]?) ?(?:
 """Nodes and the devices of each in front of their name: `2x8 A100`."""
 
 
-_HAS = r"(?:has|have|had|with|holds?|held|contains?|contained|carry|carries|carried)"
-
-_PLURAL = (
-    rf"(?:(?:{_INSTANCE} )?(?:nodes|servers|machines|hosts|instances|VMs|boxes|workstations|rigs)"
-    rf"|[DH]GX(?:-[12]H?)?(?: (?:{SIGN}))?(?: (?:nodes|servers|systems))?)"
-)
-
-_ENDS = r"(?=[*_`]*\s*(?:[.,;:)]|$))"
-
-_NAMED = (
-    rf"(?:[0-9]{{2,3}} ?Gi?B )?(?:(?:NVIDIA|AMD|Intel|Huawei|Ascend) )?(?:{SIGN})s?(?: {_NOUN})?"
-)
-
-_DEVICES = rf"(?:{_NAMED}|{_NOUN})"
-
-_X = "[ -]?(?:[x×*] ?)?"
-
-
-def _n(field: str) -> str:
-    """The expression of a number that is the value of a field: no factor, no range, no price."""
-    return (
-        r"(?<![\w.,$€^/])(?<![0-9A-Za-z][-–])(?<![0-9][x×*])(?<![0-9] [x×*] )(?<!over )"
-        rf"(?P<{field}>{COUNT})(?![A-WYZa-wyz0-9_%^]|[.,:][0-9]|-[0-9])"
-    )
-
-
-_BEHIND_HOST = deferred(
-    rf"(?<![\w.-]){_INSTANCE}(?: (?:instances|nodes|VMs))? ?[x×*] ?(?P<nodes>[0-9]+)(?![\w.-])"
-    rf"(?! ?{_DEVICES})(?: ?\({_n('gpus')}{_X}{_DEVICES}\))?",
-    re.IGNORECASE,
-)
-"""Machines counted behind their name: `p5.48xlarge ×32 (256 H100)`."""
-
-_ALL_BEHIND_HOSTS = deferred(
-    rf"{_n('nodes')} ?(?:[x×] ?)?{_KIND}{_HOST} ?(?:\((?:= ?)?|[/=] ?){_n('gpus')}{_X}{_DEVICES}"
-    rf"(?: (?:in )?total)?{_ENDS}",
-    re.IGNORECASE,
-)
-"""Devices of all machines behind these: `twenty nodes (160 H100)`."""
-
-_HOSTS_OF_THEM = deferred(
-    rf"{_n('gpus_per_node')}{_X}{_NAMED}\)? (?:virtual )?{_PLURAL},? {_n('nodes')} of"
-    rf" (?:them|these){_ENDS}",
-    re.IGNORECASE,
-)
-"""Machines by their devices, and then counted: `8x A100 virtual machines, four of them`."""
-
-_DEVICES_OF_THEM = deferred(
-    rf"(?:{SIGN})s?(?: {_NOUN})?, {_n('gpus')} of (?:them|these){_ENDS}", re.IGNORECASE
-)
-"""Devices that are counted behind their name: `GPU: A100, 16 of them`."""
-
-_NODES_HAVE_THEM = deferred(
-    rf"\b(?:{_PLURAL}|(?:an?|each|every|one|the|our) (?:[\w-]+ )?{_HOST}) {_HAS}"
-    rf" {_n('gpus_per_node')} of (?:them|these|those)\b",
-    re.IGNORECASE,
-)
-"""Devices of each machine: `nodes have eight of them`."""
-
-_PER_NODE_OF = deferred(
-    rf"\b(?:per|each|every) (?:[\w-]+ )?{_HOST} (?:of|with|having|containing)"
-    rf" {_n('gpus_per_node')}{_X}{_DEVICES}",
-    re.IGNORECASE,
-)
-"""A machine by its devices, of which something is counted: `32 images per node of eight V100`."""
-
-_A_NODE_IS = deferred(
-    rf"(?:\b(?:an?|the|one|each|every|where|1) |^\W*|[\"“”'‘’`(])node[\"”’'`]? ?(?:is|=|means"
-    rf"|refers to) ?(?:an? (?:(?:[\w-]+|{SIGN}) ){{0,4}}?{_HOST},? (?:of|with|having|containing) )?"
-    rf"{_n('gpus_per_node')}{_X}{_DEVICES}",
-    re.IGNORECASE,
-)
-"""A node by its devices: `a node is a VM with eight H100`, `"node" = 4 x V100`."""
-
-_EACH_AND_ALL = deferred(
-    rf"(?:\b(?:each|apiece)|(?:\bper|/) ?{_HOST})[,;:]? ?(?:(?:and|so|or|i\.e\.,?|making|=) ?)?"
-    rf"\(?{_n('gpus')} (?:altogether|(?:in )?total|in all|overall)\b{_ENDS}",
-    re.IGNORECASE,
-)
-"""Devices of all machines behind those of each: `sixteen in each and 64 altogether`."""
-
-_IN_ALL = deferred(
-    rf"{_n('gpus')}{_X}{_DEVICES} (?:altogether|in total|in all|overall)\b(?! (?:in|on|per|for)\b)",
-    re.IGNORECASE,
-)
-"""Devices of all machines: `2 nodes, 8 A100 altogether`."""
-
-_BY_PRODUCT = deferred(
-    rf"{_n('gpus')}{_X}{_DEVICES} ?\((?P<nodes>[0-9]{{1,4}}) ?[x×*]"
-    r" ?(?P<gpus_per_node>[0-9]{1,2})\)",
-    re.IGNORECASE,
-)
-"""Devices as nodes times those of each: `32 A100 (4 × 8)`."""
-
-_ALL_ON_HOSTS = deferred(
-    rf"{_n('gpus')}{_X}{_DEVICES},? (?:(?:split|spread|distributed|divided|partitioned|evenly"
-    r"|equally|located|hosted|placed|housed|installed) ){0,3}(?:over|across|among|on|in|(?<=t )with"
-    rf"|(?<=d )with|between) {_n('nodes')} {_KIND}{_PLURAL}\b(?! ?(?:of|with|each|apiece|[x×(]))",
-    re.IGNORECASE,
-)
-"""Devices of all machines in front of these: `16 GPUs split over two servers`."""
-
-_ON_EACH_OF = deferred(
-    rf"(?:{_n('gpus_per_node')}{_X}{_DEVICES}"
-    rf"|\b(?:launch\w*|start\w*|spawn\w*) {_n('ranks')} (?:training )?processes) (?:on|in) each of"
-    rf" (?:the |our )?{_n('nodes')} {_KIND}{_PLURAL}\b",
-    re.IGNORECASE,
-)
-"""Machines behind the devices of each: `8 GPUs on each of 2 machines`; a process has one device."""
-
-_BOXES_OF_EACH = deferred(
-    rf"{_n('nodes')} ?(?:[x×] ?)?{_KIND}{_PLURAL},? (?:with |of )?{_n('gpus_per_node')}{_X}"
-    rf"{_DEVICES} (?:each|apiece|in each|on each){_ENDS}",
-    re.IGNORECASE,
-)
-"""Machines and the devices of each: `two DGX-1 boxes, eight GPUs each`."""
-
-_HOSTS_OF_A_KIND = deferred(
-    rf"{_n('nodes')} ?(?:[x×] ?)?(?P<gpus_per_node>[0-9]{{1,2}})"
-    rf"(?:-(?:GPU|card|way)| ?[x×] ?(?={SIGN})) ?(?:(?:{SIGN}) )?{_PLURAL}\b",
-    re.IGNORECASE,
-)
-"""Machines of a kind, by its devices: `four 8-GPU V100 servers`."""
-
-_MODELS_OF_EACH = deferred(
-    rf"(?<![\w.,/$-])(?P<nodes>[0-9]{{1,4}}) ?[x×] ?(?-i:[A-Z])[\w-]*(?: [\w-]+){{0,4}}, each"
-    rf" (?:with|having|containing|of) {_n('gpus_per_node')}{_X}{_DEVICES}",
-    re.IGNORECASE,
-)
-"""Machines by the name of a model: `2 × PowerEdge XE9680, each with 8 H100`."""
-
-_OF_A_SLICE = deferred(
-    rf"\b(?:an?|one|a single|single|the|our|1) {_n('gpus')}-(?:chip|device|card|accelerator)"
-    rf" (?:[\w-]+ )?(?:{SIGN})(?: [\w-]+)? (?:slice|pod)\b"
-    rf"|\b(?:an?|one|a single|single|the|our|1) (?:{SIGN}) (?:slice|pod) (?:of|with)"
-    rf" {_n('chips')} (?:chips|devices)\b",
-    re.IGNORECASE,
-)
-"""Devices of one slice: `a 64-chip TPU v5p slice`."""
-
-_SLICE = deferred(
-    rf"(?:\b(?:an?|one|a single|single|the|our|1) |^\W*)(?P<slice>{SIGN}) (?:pod slice|slice|pod)\b"
-)
-"""One slice, whose name says how large it is: `one v5e-256 pod`."""
-
-_CHIPS = deferred(r".*v(?:5e|5litepod|6e)-([0-9]{1,5})", re.IGNORECASE)
-"""The name of a slice that says how many chips it has; those of other kinds count cores."""
-
-_ONE_OF_A_NODE = deferred(
-    rf"^\W*(?:on |using )?(?P<gpus>one|a single|single|1) GPU (?:of|in|on) (?:an?|the|our|one)"
-    rf" (?:{SIGN}|[DH]GX)",
-    re.IGNORECASE,
-)
-"""One of several devices: `One GPU of an MI210 node`."""
-
-_ONE_RENTED = deferred(
-    r"\b(?P<gpus>one|a single|single) (?:(?:free|rented|cloud|local|Google|Colab|Kaggle|AWS|GCP"
-    rf"|Azure|Lambda|RunPod|consumer|gaming)(?:'s)? ){{1,3}}(?:{SIGN})(?![\w-]|s\b"
-    r"| (?:nodes?|servers?|machines?|box(?:es)?|instances?|cluster))",
-    re.IGNORECASE,
-)
-"""One device, by where it is: `one free Colab T4`."""
-
-_NAMED_IN_BRACKETS = deferred(
-    rf"(?:^\W*|[,;:] ?|\b(?:on|using|with|uses?|used) ){_n('gpus')}"
-    rf"[ -](?:GPU|card|accelerator|NPU)s? \((?:{SIGN})[^()0-9,;x×]{{0,16}}(?:\)|,)",
-    re.IGNORECASE,
-)
-"""Devices that have their name in brackets: `one GPU (A100 40GB)`."""
-
-_LONE_HOST = deferred(
-    r"\(?(?P<one>(?<=\()(?:a |one )?(?:single|one|1)[ -](?:machine|server|box|workstation|host"
-    r"|instance|VM))(?=\))",
-    re.IGNORECASE,
-)
-"""One machine, in brackets behind its devices: `8 H100 (single instance)`."""
-
-_NODES_USED = deferred(
-    r"(?:^|[.;,|] ?)\W*nodes used ?[:=] ?(?P<nodes>[0-9]+)(?![\w-]|[.,][0-9])", re.IGNORECASE
-)
-"""Machines behind a label: `Nodes used: 8`."""
-
-_HAN_NODE = r"(?:节点|服务器|机器|主机|台)"
-
-_HAN_CARD = rf"(?:[张块卡个]\s?)?(?:[x×*]\s?)?(?:(?:{SIGN})|[卡张块]|GPU|NPU|加速卡|显卡)"
-
-
-_HAN_COUNTS = {"一": "1", "两": "2", "二": "2", "三": "3", "四": "4", "八": "8"}
-
-
-def _han(field: str) -> str:
-    """The expression of a number in a Chinese text, in which no space sets it apart."""
-    return (
-        r"(?<![A-Za-z0-9.,$/~～至到每第、-])(?<![至到每第、] )"
-        rf"(?P<{field}>[0-9]+|[一两二三四八](?=[台个]))\s?"
-    )
-
-
-_HAN_PRODUCT = deferred(
-    rf"{_han('nodes')}个?(?:节点|机|台)\s?[x×*]\s?(?P<gpus_per_node>[0-9]+)\s?{_HAN_CARD}"
-)
-"""Nodes times the cards of each: `8 节点 × 8 卡`."""
-
-_HAN_OF_CARDS = deferred(
-    rf"{_han('nodes')}台\s?(?P<gpus_per_node>[0-9]+)\s?(?:[x×*卡张]\s?)?(?:{SIGN})\s?(?:服务器|机器|主机)"
-)
-"""Machines by their cards: `两台 8×A100 服务器`."""
-
-_HAN_OF_EACH = deferred(
-    rf"每[个台]?\s?{_HAN_NODE}[^0-9，。；,;（(）)]{{0,6}}\s?(?P<gpus_per_node>[0-9]+)\s?{_HAN_CARD}"
-)
-"""Cards of each node: `每节点 4 卡`."""
-
-_HAN_NODES = deferred(
-    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机|(?:{_INSTANCE})))"
-    r"(?!\s?[x×*、/~～-]\s?[0-9]|以[上下内]|左右)",
-    re.IGNORECASE,
-)
-"""Nodes: `使用 16 个节点`."""
-
-_HAN_ONE_NODE = deferred(
-    rf"(?P<one>单(?:机|节点))\s?(?P<gpus>[0-9]+)\s?{_HAN_CARD}"
-    rf"|{_han('all')}{_HAN_CARD}\s?(?:(?:{SIGN})\s?)?(?P<single>单(?:机|节点))(?=[上，,。；;、（()）\s]|$)"
-)
-"""One node and its cards: `单机 8×A100`, `8 卡 A800 单机`."""
-
-_HAN_IN_ALL = deferred(rf"共(?:计|有|用)?\s?(?P<gpus>[0-9]+)\s?[张块]?\s?(?:卡|GPU|(?:{SIGN}))")
-"""Cards of all nodes: `共 16 张 A100`."""
-
-_HAN_ONE_CARD = deferred(rf"(?P<gpus>单)[张卡块]\s?(?:{SIGN})(?=\s?(?:[，,；;。）)、上]|$))")
-"""One card: `单卡 RTX 3090，fp16`."""
-
-_HAN_CARDS_ALONE = deferred(
-    r"(?:^(?!\s*[0-9]+\s?卡\s*$)|[，,；;：:（(]\s?)(?P<gpus>[0-9]+)\s?卡(?=\s?(?:[，,；;：:。）)]|$))"
-)
-"""Cards that are an item of a list: `MPT-7B，micro batch 2，32 卡`."""
-
-_OUTRIGHT = (
-    _BEHIND_HOST, _HOSTS_OF_THEM, _DEVICES_OF_THEM, _NODES_HAVE_THEM, _PER_NODE_OF, _A_NODE_IS,
-    _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
-    _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
-    _ONE_RENTED, _NAMED_IN_BRACKETS, _LONE_HOST, _NODES_USED,
-)  # fmt: skip
-"""Forms that say of each of their numbers what it counts."""
-
-_OUTRIGHT_IN_CHINESE = (
-    _HAN_PRODUCT, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
-    _HAN_ONE_CARD, _HAN_CARDS_ALONE,
-)  # fmt: skip
-
-_FIELD = {
-    "ranks": "gpus_per_node",
-    "chips": "gpus",
-    "all": "gpus",
-    "one": "nodes",
-    "single": "nodes",
-}
-"""Groups of these forms that are a field in another place."""
-
-
-_MAY_SAY = deferred(
-    rf"\b{_HOST}\b|/ ?node|\bof (?:them|these|those)\b|\b(?:altogether|total|overall|slice|pod)\b"
-    r"|\bin all\b|\beach (?:with|of|having|containing)\b|\([0-9]+ ?[x×*]"
-    r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b",
-    re.IGNORECASE,
-)
-"""In every text with one of these forms."""
-
-_HAN = deferred("[\u4e00-\u9fff]")
-
-_HAN_BOUND = deferred(
-    r"(?:最[多少大高]|至[少多]|超过|多达|高达|不同|大于|小于|[约近从>＞<＜]|扩展到"
-    r"|[0-9]\s?(?:个节点|卡)?\s?[和或与及])[为是]?\s?$"
-    r"[为是]?\s?$"
-)
-"""In front of a number in a Chinese text that is one of several, or a bound."""
-
-_HAN_OWNS = deferred("(?:集群|超算|中心|平台)[^，。；,;（(]{0,8}(?:共|有|包含|配备|提供|由)")
-"""A site that has machines, on however many of which a job ran."""
-
-
-def _outright(plain: str) -> tuple[dict[str, Part], list[tuple[int, int]]]:
-    """The parts that forms say in which no number may count another thing, and where these are."""
-    told, spans = dict[str, Part](), list[tuple[int, int]]()
-    forms = (
-        *(_OUTRIGHT_IN_CHINESE if _HAN.search(plain) and not _HAN_OWNS.search(plain) else ()),
-        *(_OUTRIGHT if _MAY_SAY.search(plain) else ()),
-    )
-    for form in forms:
-        every = list(form.finditer(plain))
-        if len(every) != 1 or not (said := _said(form, every[0], plain)):
-            continue  # of several neither is of every run
-        for part in said:
-            told.setdefault(part.name, part)
-        begin, end = every[0].span()
-        spans.append((said[0].at if form is _EACH_AND_ALL else begin, end))
-        plain = _without(plain, spans[-1:])
-    return told, spans
-
-
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    """A text without some of it, as wide."""
-    for begin, end in spans:
-        text = text[:begin] + " " * (end - begin) + text[end:]
-    return text
-
-
-def _said(form: re.Pattern[str], found: re.Match[str], text: str) -> list[Part]:
-    """The parts of a form, if each of its numbers is one of a run and they agree."""
-    said = dict[str, Part]()
-    for group, word in found.groupdict().items():
-        if word is None:
-            continue
-        name, at = _FIELD.get(group, group), found.start(group)
-        if group in ("one", "single", "slice") or word == "单":
-            said[name] = Part(name, "1", at)
-            continue
-        digits = _HAN_COUNTS.get(word) or COUNTS.get(word.casefold(), word.replace(",", ""))
-        several_of = (
-            of_several(text, found, group)
-            if name == "gpus_per_node"
-            else (not _counts_hosts(text, found, group))
-        )
-        if not digits.isdecimal() or names_card(digits) or several_of:
-            return []
-        said[name] = Part(name, digits, at)
-    if any(_HAN_BOUND.search(text, max(0, part.at - _NEAR), part.at) for part in said.values()):
-        return []
-    return list(said.values()) if _agree(said, form, found, text) else []
-
-
-def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], text: str) -> bool:
-    """Whether the numbers of a form may be those of one run."""
-    count = {name: int(part.word) for name, part in said.items()}
-    nodes, each, every = (count.get(name) for name in ("nodes", "gpus_per_node", "gpus"))
-    if each is not None and not 0 < each <= LARGEST_NODE:
-        return False
-    first = min(part.at for part in said.values())
-    if "nodes" in said and _OWNS.search(text, 0, first):
-        return False
-    if form is _NAMED_IN_BRACKETS and _A_HOST.search(text):
-        return False  # they may be those of one of several
-    if nodes == 1 and form is _ALL_BEHIND_HOSTS:
-        return False  # of each of one, too
-    if nodes is not None and every is not None and each is None:
-        of_each = "(" in found[0] and nodes > 1 and every <= ONE_NODE  # or of all of them
-        return 0 < nodes <= every and every % nodes == 0 and not of_each
-    if nodes is not None and every is not None and each is not None:
-        told_apart = nodes != ONE_NODE or each == ONE_NODE  # `(8 × 4)`: four nodes of eight, too
-        return nodes * each == every and each > 1 and told_apart
-    return not (every is not None and _OF_EACH_BEFORE.search(text, 0, first))
-
-
-_OF_EACH_BEFORE = deferred(
-    rf"\b(?:each|every|per|an?) (?:[\w-]+ )?{_HOST}\b[^.;,]{{0,30}}$", re.IGNORECASE
-)
-"""In front of devices: they are those of one machine."""
-
 _OF_EACH_BEHIND = deferred(
-    rf"{COUNT}{_X}(?:{_DEVICES})(?: ?\([^()0-9]{{0,30}}\))? ?(?:(?:/ ?|\b(?:per|an?|each|every"
-    rf"|(?:in|on|at) (?:each|every)|to an?) )(?:\w+ )?{_HOST}\b|\)? ?virtual machines\b"
+    rf"{COUNT}{TIMES}(?:{DEVICES})(?: ?\([^()0-9]{{0,30}}\))? ?(?:(?:/ ?|\b(?:per|an?|each|every"
+    rf"|(?:in|on|at) (?:each|every)|to an?) )(?:\w+ )?{HOST}\b|\)? ?virtual machines\b"
     r"|\)? (?:VMs|workstations|rigs)\b|\) (?:nodes|servers|machines|hosts|boxes|instances)\b)",
     re.IGNORECASE,
 )
 """A number of devices that are those of each machine: `4 GPUs/node`, `8x A100 VMs`."""
 
-_EACH_BEHIND = deferred(rf"{COUNT}{_X}(?:{_DEVICES}) (?:each|apiece)\b{_ENDS}", re.IGNORECASE)
+_EACH_BEHIND = deferred(rf"{COUNT}{TIMES}(?:{DEVICES}) (?:each|apiece)\b{ENDS}", re.IGNORECASE)
 
-_SOME_HOSTS = deferred(rf"\b{_PLURAL}\b", re.IGNORECASE)
+_SOME_HOSTS = deferred(rf"\b{PLURAL}\b", re.IGNORECASE)
 
-_OF_HOSTS = deferred(rf"\b{_PLURAL}\b[^.;,0-9]{{0,30}}$", re.IGNORECASE)
+_OF_HOSTS = deferred(rf"\b{PLURAL}\b[^.;,0-9]{{0,30}}$", re.IGNORECASE)
 
-_NEAR = 60
-"""Letters in front of a number in which machines are looked for that it is of."""
 
 _COUNTED_AS = deferred(
-    rf"{COUNT}{_X}[^.;()0-9]{{0,40}}?[ (,](?:i\.e\.,?|that is,?|=|or|act(?:s|ing)? as"
+    rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?[ (,](?:i\.e\.,?|that is,?|=|or|act(?:s|ing)? as"
     rf"|(?:seen|visible|exposed) as) \(?(?P<n>{COUNT}) (?:GCD|GPU|device|die|tile)s\b",
     re.IGNORECASE,
 )
@@ -1163,7 +759,7 @@ def _settled(parts: list[Part], plain: str) -> Iterator[Part]:
 
 def _of_hosts(part: Part, plain: str) -> bool:
     """Whether machines stand in front of a number, without one between them."""
-    return _OF_HOSTS.search(plain, max(0, part.at - _NEAR), part.at) is not None
+    return _OF_HOSTS.search(plain, max(0, part.at - NEAR), part.at) is not None
 
 
 def _as_counted(part: Part, found: re.Match[str], nodes: float) -> Part:
@@ -1237,19 +833,19 @@ def _told(text: str) -> Iterator[Part]:
         yield Part("gpus", str(int(both[1]) * int(both[2])), both.start(1))
         yield _gpu(text, both.end())
         return
-    outright, spans = _outright(plain)
+    outright, spans = said_outright(plain)
     device = only(text) if outright else None
     if device:
         yield Part("gpu", device.text, device.at)
     cut = outright.pop("slice", None)
-    if cut and device and "gpus" not in outright and (chips := _CHIPS.fullmatch(device.text)):
+    if cut and device and "gpus" not in outright and (chips := CHIPS.fullmatch(device.text)):
         outright["gpus"] = Part("gpus", chips[1], cut.at)
     yield from outright.values()
     workers = _WORKERS.search(plain) if "gpus" in outright else None
     on_them = workers and workers.start(workers.lastindex or 1) == outright["gpus"].at
     if on_them or ("nodes" in outright and _RAN_ON.search(plain)):
         yield Part("", "", 0)  # a statement by its verb
-    text, plain = _without(text, spans), _without(plain, spans)
+    text, plain = without(text, spans), without(plain, spans)
     for part in _told_of_rest(text, plain):
         if part.name not in outright and not _gainsaid(part, outright):
             yield part
@@ -1295,13 +891,13 @@ def _counted_in(text: str) -> Iterator[Part]:
         return
     plain = signed(text)
     nodes = _NODES.search(plain)
-    if nodes and not _counts_hosts(plain, nodes, 1):
+    if nodes and not counts_hosts(plain, nodes, 1):
         nodes = None
     named = [] if several(text) else list(_counted_behind(text, nodes))
     named = named or ([] if several(text) else list(_named_devices(text, nodes)))
     yield from named
     each = {part.at for part in named if part.name == "gpus_per_node"}
-    if nodes and not _OWNS.search(text, 0, nodes.start(1)):
+    if nodes and not OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(plain) or _ALL_OF_ONE.search(plain):
         yield Part("nodes", "1", one.start())

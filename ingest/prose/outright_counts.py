@@ -1,0 +1,371 @@
+"""Forms that say of each of their numbers what it counts: machines, devices of each, or of all.
+
+In: a sentence, its devices signed. Out: its parts in such forms, and where these stand; in them no
+number may count another thing: `two boxes of 8 H100 each`, `4 台 8 卡 A800 服务器`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.ingest.columns.titles import LARGEST_NODE
+from assay.ingest.prose.claims import COUNT, COUNTS, Part, of_several
+from assay.ingest.prose.machine_words import (
+    A_HOST,
+    DEVICES,
+    ENDS,
+    HOST,
+    INSTANCE,
+    KIND,
+    NAMED,
+    NEAR,
+    NOUN,
+    OWNS,
+    PLURAL,
+    TIMES,
+    counts_hosts,
+)
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.card_counts import ONE_NODE
+from assay.ingest.vocabulary.devices import SIGN, names_card
+
+_HAS = r"(?:has|have|had|with|holds?|held|contains?|contained|carry|carries|carried)"
+
+
+def _n(field: str) -> str:
+    """The expression of a number that is the value of a field: no factor, no range, no price."""
+    return (
+        r"(?<![\w.,$€^/])(?<![0-9A-Za-z][-–])(?<![0-9][x×*])(?<![0-9] [x×*] )(?<!over )"
+        rf"(?P<{field}>{COUNT})(?![A-WYZa-wyz0-9_%^]|[.,:][0-9]|-[0-9])"
+    )
+
+
+_BEHIND_HOST = deferred(
+    rf"(?<![\w.-]){INSTANCE}(?: (?:instances|nodes|VMs))? ?[x×*] ?(?P<nodes>[0-9]+)(?![\w.-])"
+    rf"(?! ?{DEVICES})(?: ?\({_n('gpus')}{TIMES}{DEVICES}\))?",
+    re.IGNORECASE,
+)
+"""Machines counted behind their name: `p5.48xlarge ×32 (256 H100)`."""
+
+_ALL_BEHIND_HOSTS = deferred(
+    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{HOST} ?(?:\((?:= ?)?|[/=] ?){_n('gpus')}{TIMES}{DEVICES}"
+    rf"(?: (?:in )?total)?{ENDS}",
+    re.IGNORECASE,
+)
+"""Devices of all machines behind these: `twenty nodes (160 H100)`."""
+
+_HOSTS_OF_THEM = deferred(
+    rf"{_n('gpus_per_node')}{TIMES}{NAMED}\)? (?:virtual )?{PLURAL},? {_n('nodes')} of"
+    rf" (?:them|these){ENDS}",
+    re.IGNORECASE,
+)
+"""Machines by their devices, and then counted: `8x A100 virtual machines, four of them`."""
+
+_DEVICES_OF_THEM = deferred(
+    rf"(?:{SIGN})s?(?: {NOUN})?, {_n('gpus')} of (?:them|these){ENDS}", re.IGNORECASE
+)
+"""Devices that are counted behind their name: `GPU: A100, 16 of them`."""
+
+_NODES_HAVE_THEM = deferred(
+    rf"\b(?:{PLURAL}|(?:an?|each|every|one|the|our) (?:[\w-]+ )?{HOST}) {_HAS}"
+    rf" {_n('gpus_per_node')} of (?:them|these|those)\b",
+    re.IGNORECASE,
+)
+"""Devices of each machine: `nodes have eight of them`."""
+
+_PER_NODE_OF = deferred(
+    rf"\b(?:per|each|every) (?:[\w-]+ )?{HOST} (?:of|with|having|containing)"
+    rf" {_n('gpus_per_node')}{TIMES}{DEVICES}",
+    re.IGNORECASE,
+)
+"""A machine by its devices, of which something is counted: `32 images per node of eight V100`."""
+
+_A_NODE_IS = deferred(
+    rf"(?:\b(?:an?|the|one|each|every|where|1) |^\W*|[\"“”'‘’`(])node[\"”’'`]? ?(?:is|=|means"
+    rf"|refers to) ?(?:an? (?:(?:[\w-]+|{SIGN}) ){{0,4}}?{HOST},? (?:of|with|having|containing) )?"
+    rf"{_n('gpus_per_node')}{TIMES}{DEVICES}",
+    re.IGNORECASE,
+)
+"""A node by its devices: `a node is a VM with eight H100`, `"node" = 4 x V100`."""
+
+_EACH_AND_ALL = deferred(
+    rf"(?:\b(?:each|apiece)|(?:\bper|/) ?{HOST})[,;:]? ?(?:(?:and|so|or|i\.e\.,?|making|=) ?)?"
+    rf"\(?{_n('gpus')} (?:altogether|(?:in )?total|in all|overall)\b{ENDS}",
+    re.IGNORECASE,
+)
+"""Devices of all machines behind those of each: `sixteen in each and 64 altogether`."""
+
+_IN_ALL = deferred(
+    rf"{_n('gpus')}{TIMES}{DEVICES} (?:altogether|in total|in all|overall)\b"
+    r"(?! (?:in|on|per|for)\b)",
+    re.IGNORECASE,
+)
+"""Devices of all machines: `2 nodes, 8 A100 altogether`."""
+
+_BY_PRODUCT = deferred(
+    rf"{_n('gpus')}{TIMES}{DEVICES} ?\((?P<nodes>[0-9]{{1,4}}) ?[x×*]"
+    r" ?(?P<gpus_per_node>[0-9]{1,2})\)",
+    re.IGNORECASE,
+)
+"""Devices as nodes times those of each: `32 A100 (4 × 8)`."""
+
+_ALL_ON_HOSTS = deferred(
+    rf"{_n('gpus')}{TIMES}{DEVICES},? (?:(?:split|spread|distributed|divided|partitioned|evenly"
+    r"|equally|located|hosted|placed|housed|installed) ){0,3}(?:over|across|among|on|in|(?<=t )with"
+    rf"|(?<=d )with|between) {_n('nodes')} {KIND}{PLURAL}\b(?! ?(?:of|with|each|apiece|[x×(]))",
+    re.IGNORECASE,
+)
+"""Devices of all machines in front of these: `16 GPUs split over two servers`."""
+
+_ON_EACH_OF = deferred(
+    rf"(?:{_n('gpus_per_node')}{TIMES}{DEVICES}"
+    rf"|\b(?:launch\w*|start\w*|spawn\w*) {_n('ranks')} (?:training )?processes) (?:on|in) each of"
+    rf" (?:the |our )?{_n('nodes')} {KIND}{PLURAL}\b",
+    re.IGNORECASE,
+)
+"""Machines behind the devices of each: `8 GPUs on each of 2 machines`; a process has one device."""
+
+_BOXES_OF_EACH = deferred(
+    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{PLURAL},? (?:with |of )?{_n('gpus_per_node')}{TIMES}"
+    rf"{DEVICES} (?:each|apiece|in each|on each){ENDS}",
+    re.IGNORECASE,
+)
+"""Machines and the devices of each: `two DGX-1 boxes, eight GPUs each`."""
+
+_HOSTS_OF_A_KIND = deferred(
+    rf"{_n('nodes')} ?(?:[x×] ?)?(?P<gpus_per_node>[0-9]{{1,2}})"
+    rf"(?:-(?:GPU|card|way)| ?[x×] ?(?={SIGN})) ?(?:(?:{SIGN}) )?{PLURAL}\b",
+    re.IGNORECASE,
+)
+"""Machines of a kind, by its devices: `four 8-GPU V100 servers`."""
+
+_MODELS_OF_EACH = deferred(
+    rf"(?<![\w.,/$-])(?P<nodes>[0-9]{{1,4}}) ?[x×] ?(?-i:[A-Z])[\w-]*(?: [\w-]+){{0,4}}, each"
+    rf" (?:with|having|containing|of) {_n('gpus_per_node')}{TIMES}{DEVICES}",
+    re.IGNORECASE,
+)
+"""Machines by the name of a model: `2 × PowerEdge XE9680, each with 8 H100`."""
+
+_OF_A_SLICE = deferred(
+    rf"\b(?:an?|one|a single|single|the|our|1) {_n('gpus')}-(?:chip|device|card|accelerator)"
+    rf" (?:[\w-]+ )?(?:{SIGN})(?: [\w-]+)? (?:slice|pod)\b"
+    rf"|\b(?:an?|one|a single|single|the|our|1) (?:{SIGN}) (?:slice|pod) (?:of|with)"
+    rf" {_n('chips')} (?:chips|devices)\b",
+    re.IGNORECASE,
+)
+"""Devices of one slice: `a 64-chip TPU v5p slice`."""
+
+_SLICE = deferred(
+    rf"(?:\b(?:an?|one|a single|single|the|our|1) |^\W*)(?P<slice>{SIGN}) (?:pod slice|slice|pod)\b"
+)
+"""One slice, whose name says how large it is: `one v5e-256 pod`."""
+
+CHIPS = deferred(r".*v(?:5e|5litepod|6e)-([0-9]{1,5})", re.IGNORECASE)
+"""The name of a slice that says how many chips it has; those of other kinds count cores."""
+
+_ONE_OF_A_NODE = deferred(
+    rf"^\W*(?:on |using )?(?P<gpus>one|a single|single|1) GPU (?:of|in|on) (?:an?|the|our|one)"
+    rf" (?:{SIGN}|[DH]GX)",
+    re.IGNORECASE,
+)
+"""One of several devices: `One GPU of an MI210 node`."""
+
+_ONE_RENTED = deferred(
+    r"\b(?P<gpus>one|a single|single) (?:(?:free|rented|cloud|local|Google|Colab|Kaggle|AWS|GCP"
+    rf"|Azure|Lambda|RunPod|consumer|gaming)(?:'s)? ){{1,3}}(?:{SIGN})(?![\w-]|s\b"
+    r"| (?:nodes?|servers?|machines?|box(?:es)?|instances?|cluster))",
+    re.IGNORECASE,
+)
+"""One device, by where it is: `one free Colab T4`."""
+
+_NAMED_IN_BRACKETS = deferred(
+    rf"(?:^\W*|[,;:] ?|\b(?:on|using|with|uses?|used) ){_n('gpus')}"
+    rf"[ -](?:GPU|card|accelerator|NPU)s? \((?:{SIGN})[^()0-9,;x×]{{0,16}}(?:\)|,)",
+    re.IGNORECASE,
+)
+"""Devices that have their name in brackets: `one GPU (A100 40GB)`."""
+
+_LONE_HOST = deferred(
+    r"\(?(?P<one>(?<=\()(?:a |one )?(?:single|one|1)[ -](?:machine|server|box|workstation|host"
+    r"|instance|VM))(?=\))",
+    re.IGNORECASE,
+)
+"""One machine, in brackets behind its devices: `8 H100 (single instance)`."""
+
+_NODES_USED = deferred(
+    r"(?:^|[.;,|] ?)\W*nodes used ?[:=] ?(?P<nodes>[0-9]+)(?![\w-]|[.,][0-9])", re.IGNORECASE
+)
+"""Machines behind a label: `Nodes used: 8`."""
+
+_HAN_NODE = r"(?:节点|服务器|机器|主机|台)"
+
+_HAN_CARD = rf"(?:[张块卡个]\s?)?(?:[x×*]\s?)?(?:(?:{SIGN})|[卡张块]|GPU|NPU|加速卡|显卡)"
+
+_HAN_COUNTS = {"一": "1", "两": "2", "二": "2", "三": "3", "四": "4", "八": "8"}
+
+
+def _han(field: str) -> str:
+    """The expression of a number in a Chinese text, in which no space sets it apart."""
+    return (
+        r"(?<![A-Za-z0-9.,$/~～至到每第、-])(?<![至到每第、] )"
+        rf"(?P<{field}>[0-9]+|[一两二三四八](?=[台个]))\s?"
+    )
+
+
+_HAN_PRODUCT = deferred(
+    rf"{_han('nodes')}个?(?:节点|机|台)\s?[x×*]\s?(?P<gpus_per_node>[0-9]+)\s?{_HAN_CARD}"
+)
+"""Nodes times the cards of each: `8 节点 × 8 卡`."""
+
+_HAN_OF_CARDS = deferred(
+    rf"{_han('nodes')}台\s?(?P<gpus_per_node>[0-9]+)\s?(?:[x×*卡张]\s?)?(?:{SIGN})\s?(?:服务器|机器|主机)"
+)
+"""Machines by their cards: `两台 8×A100 服务器`."""
+
+_HAN_OF_EACH = deferred(
+    rf"每[个台]?\s?{_HAN_NODE}[^0-9，。；,;（(）)]{{0,6}}\s?(?P<gpus_per_node>[0-9]+)\s?{_HAN_CARD}"
+)
+"""Cards of each node: `每节点 4 卡`."""
+
+_HAN_NODES = deferred(
+    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机|(?:{INSTANCE})))"
+    r"(?!\s?[x×*、/~～-]\s?[0-9]|以[上下内]|左右)",
+    re.IGNORECASE,
+)
+"""Nodes: `使用 16 个节点`."""
+
+_HAN_ONE_NODE = deferred(
+    rf"(?P<one>单(?:机|节点))\s?(?P<gpus>[0-9]+)\s?{_HAN_CARD}"
+    rf"|{_han('all')}{_HAN_CARD}\s?(?:(?:{SIGN})\s?)?(?P<single>单(?:机|节点))(?=[上，,。；;、（()）\s]|$)"
+)
+"""One node and its cards: `单机 8×A100`, `8 卡 A800 单机`."""
+
+_HAN_IN_ALL = deferred(rf"共(?:计|有|用)?\s?(?P<gpus>[0-9]+)\s?[张块]?\s?(?:卡|GPU|(?:{SIGN}))")
+"""Cards of all nodes: `共 16 张 A100`."""
+
+_HAN_ONE_CARD = deferred(rf"(?P<gpus>单)[张卡块]\s?(?:{SIGN})(?=\s?(?:[，,；;。）)、上]|$))")
+"""One card: `单卡 RTX 3090，fp16`."""
+
+_HAN_CARDS_ALONE = deferred(
+    r"(?:^(?!\s*[0-9]+\s?卡\s*$)|[，,；;：:（(]\s?)(?P<gpus>[0-9]+)\s?卡(?=\s?(?:[，,；;：:。）)]|$))"
+)
+"""Cards that are an item of a list: `MPT-7B，micro batch 2，32 卡`."""
+
+_OUTRIGHT = (
+    _BEHIND_HOST, _HOSTS_OF_THEM, _DEVICES_OF_THEM, _NODES_HAVE_THEM, _PER_NODE_OF, _A_NODE_IS,
+    _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
+    _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
+    _ONE_RENTED, _NAMED_IN_BRACKETS, _LONE_HOST, _NODES_USED,
+)  # fmt: skip
+"""Forms that say of each of their numbers what it counts."""
+
+_OUTRIGHT_IN_CHINESE = (
+    _HAN_PRODUCT, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
+    _HAN_ONE_CARD, _HAN_CARDS_ALONE,
+)  # fmt: skip
+
+_FIELD = {
+    "ranks": "gpus_per_node",
+    "chips": "gpus",
+    "all": "gpus",
+    "one": "nodes",
+    "single": "nodes",
+}
+"""Groups of these forms that are a field in another place."""
+
+_MAY_SAY = deferred(
+    rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those)\b|\b(?:altogether|total|overall|slice|pod)\b"
+    r"|\bin all\b|\beach (?:with|of|having|containing)\b|\([0-9]+ ?[x×*]"
+    r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b",
+    re.IGNORECASE,
+)
+"""In every text with one of these forms."""
+
+_HAN = deferred("[\u4e00-\u9fff]")
+
+_HAN_BOUND = deferred(
+    r"(?:最[多少大高]|至[少多]|超过|多达|高达|不同|大于|小于|[约近从>＞<＜]|扩展到"
+    r"|[0-9]\s?(?:个节点|卡)?\s?[和或与及])[为是]?\s?$"
+)
+"""In front of a number in a Chinese text that is one of several, or a bound."""
+
+_HAN_OWNS = deferred("(?:集群|超算|中心|平台)[^，。；,;（(]{0,8}(?:共|有|包含|配备|提供|由)")
+"""A site that has machines, on however many of which a job ran."""
+
+
+def said_outright(plain: str) -> tuple[dict[str, Part], list[tuple[int, int]]]:
+    """The parts that forms say in which no number may count another thing, and where these are."""
+    told, spans = dict[str, Part](), list[tuple[int, int]]()
+    forms = (
+        *(_OUTRIGHT_IN_CHINESE if _HAN.search(plain) and not _HAN_OWNS.search(plain) else ()),
+        *(_OUTRIGHT if _MAY_SAY.search(plain) else ()),
+    )
+    for form in forms:
+        every = list(form.finditer(plain))
+        if len(every) != 1 or not (said := _said(form, every[0], plain)):
+            continue  # of several neither is of every run
+        for part in said:
+            told.setdefault(part.name, part)
+        begin, end = every[0].span()
+        spans.append((said[0].at if form is _EACH_AND_ALL else begin, end))
+        plain = without(plain, spans[-1:])
+    return told, spans
+
+
+def without(text: str, spans: list[tuple[int, int]]) -> str:
+    """A text without some of it, as wide."""
+    for begin, end in spans:
+        text = text[:begin] + " " * (end - begin) + text[end:]
+    return text
+
+
+def _said(form: re.Pattern[str], found: re.Match[str], text: str) -> list[Part]:
+    """The parts of a form, if each of its numbers is one of a run and they agree."""
+    said = dict[str, Part]()
+    for group, word in found.groupdict().items():
+        if word is None:
+            continue
+        name, at = _FIELD.get(group, group), found.start(group)
+        if group in ("one", "single", "slice") or word == "单":
+            said[name] = Part(name, "1", at)
+            continue
+        digits = _HAN_COUNTS.get(word) or COUNTS.get(word.casefold(), word.replace(",", ""))
+        several_of = (
+            of_several(text, found, group)
+            if name == "gpus_per_node"
+            else (not counts_hosts(text, found, group))
+        )
+        if not digits.isdecimal() or names_card(digits) or several_of:
+            return []
+        said[name] = Part(name, digits, at)
+    if any(_HAN_BOUND.search(text, max(0, part.at - NEAR), part.at) for part in said.values()):
+        return []
+    return list(said.values()) if _agree(said, form, found, text) else []
+
+
+def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], text: str) -> bool:
+    """Whether the numbers of a form may be those of one run."""
+    count = {name: int(part.word) for name, part in said.items()}
+    nodes, each, every = (count.get(name) for name in ("nodes", "gpus_per_node", "gpus"))
+    if each is not None and not 0 < each <= LARGEST_NODE:
+        return False
+    first = min(part.at for part in said.values())
+    if "nodes" in said and OWNS.search(text, 0, first):
+        return False
+    if form is _NAMED_IN_BRACKETS and A_HOST.search(text):
+        return False  # they may be those of one of several
+    if nodes == 1 and form is _ALL_BEHIND_HOSTS:
+        return False  # of each of one, too
+    if nodes is not None and every is not None and each is None:
+        of_each = "(" in found[0] and nodes > 1 and every <= ONE_NODE  # or of all of them
+        return 0 < nodes <= every and every % nodes == 0 and not of_each
+    if nodes is not None and every is not None and each is not None:
+        told_apart = nodes != ONE_NODE or each == ONE_NODE  # `(8 × 4)`: four nodes of eight, too
+        return nodes * each == every and each > 1 and told_apart
+    return not (every is not None and _OF_EACH_BEFORE.search(text, 0, first))
+
+
+_OF_EACH_BEFORE = deferred(
+    rf"\b(?:each|every|per|an?) (?:[\w-]+ )?{HOST}\b[^.;,]{{0,30}}$", re.IGNORECASE
+)
+"""In front of devices: they are those of one machine."""
