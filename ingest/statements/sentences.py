@@ -789,6 +789,8 @@ def computed_again(text: str) -> bool:
     >>> computed_again("Gradient checkpointing is on."), computed_again("Full recomputation costs.")
     (True, False)
     """
+    if not _OF_RECOMPUTATION.search(text) and "ccumul" not in text:
+        return False
     plainly = _ASIDE.sub("", text).strip(" .,;:*-")
     if _RECOMPUTED.fullmatch(plainly) or _NOT_ACCUMULATED.fullmatch(plainly):
         return True
@@ -797,13 +799,13 @@ def computed_again(text: str) -> bool:
 
 
 _ASIDE = deferred(
-    r"\W*(?:(?:is|was) (?:used|applied|needed|necessary|required|enabled|in use)\b)?\W*"
+    r"\W{0,4}(?:(?:is|was) (?:used|applied|needed|necessary|required|enabled|in use)\b)?\W{0,4}"
     r"(?:(?:except|unless) "
     r"(?:where|when|as|if|otherwise|for (?:the |those )?(?:ones|rows|runs)?)? ?"
-    r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}| otherwise)?)?\W*"
+    r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}| otherwise)?)?\W{0,4}"
     r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
-    r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above| below)?)?\W*$",
+    r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above| below)?)?\W{0,4}$",
     re.IGNORECASE,
 )
 """How a sentence ends that is of all runs."""

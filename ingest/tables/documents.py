@@ -34,6 +34,7 @@ from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
+from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import listed_values, value_blocks
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
@@ -111,6 +112,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *ruled_tables(lines),
         *indexed_tables(lines),
         *aligned_tables(lines),
+        *stacked_tables(lines),
         *value_blocks(lines),
         *listed_values(lines),
     ]
