@@ -228,7 +228,7 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
         return True
     opening = _opening(lines, at)
     titled = opening.endswith((":", ")")) and MEASURES.search(opening) is not None
-    if titled or (opening.endswith(":") and _IN_WORDS.search(opening)):
+    if titled or (opening.endswith(":") and _IN_WORDS.search(opening)) or _ALL_IN.search(opening):
         return True
     captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
@@ -239,6 +239,14 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.) [0-9IVX]+[.:]\s")
 """A caption of a table in the text of a paper."""
 
+
+_ALL_IN = re.compile(
+    r"\b(?:times?|timings?|latenc(?:y|ies)|durations?|numbers|values|results|everything|all|rates?"
+    r"|throughputs?|performance)(?: \w+){0,3} in "
+    r"(?:[mµun]s|(?:milli|micro)seconds|[TG]FLOPS?(?:/s)?|[GT]i?B/s)[.:)\]]?$",
+    re.IGNORECASE,
+)
+"""The end of a line that says the unit of all numbers: `times in us`."""
 
 _IN_WORDS = re.compile(r"\bin (?:milli|micro)seconds\b", re.IGNORECASE)
 

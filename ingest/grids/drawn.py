@@ -4,13 +4,14 @@ In: the lines of a document. Out: a `Grid` for each table whose header stands ab
 crossings and whose rows are lines of as many cells, kept apart by bars: `+---+`, `|---+---|`,
 `---+---`, `┌───┬───┐`. The types that a data frame prints below its labels are no part of them. A
 line that fills less than half of its columns, and not the first, goes on with the row above it.
+What blanks keep apart between two bars, in the label as in every row, are columns of their own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.schema.record import Line
@@ -87,8 +88,59 @@ def barred_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             cells = (cell._replace(text=cell.text.rstrip(" :")) for cell in head.cells)
             labels = GridRow(head.line, tuple(cells))
             body = tuple(GridRow(row.line, row.cells) for row in rows)
-            yield Grid("text", at, end, (labels,), body, exact=False)
+            yield _blanks_apart(Grid("text", at, end, (labels,), body, exact=False))
         at = max(end, at + 1) if head else at + 1
+
+
+_PIECE = re.compile(r"\S+(?: \S+)*")
+
+_NOTHING = re.compile(r"(?:OOM|nan|none|n/?a|fail(?:ed)?|[-–—]+)?", re.IGNORECASE)
+"""A cell that says of all that its column holds that there is none."""
+
+
+def _blanks_apart(grid: Grid) -> Grid:
+    """The grid with columns that hold several each, which blanks keep apart in the label and in
+    every row, in columns of their own: `fwd (ms)  fwd TFLOPS |  bwd (ms)  bwd TFLOPS`."""
+    head = grid.heads[-1]
+    many = [len(_PIECE.findall(cell.text)) for cell in head.cells]
+    for at, count in enumerate(many):
+        texts = [row.cells[at].text for row in grid.rows]
+        if count > 1 and not (
+            not all(map(_NOTHING.fullmatch, texts))
+            and all(_NOTHING.fullmatch(text) or len(_pieces(text, count)) == count
+                    for text in texts)
+        ):  # fmt: skip
+            many[at] = 1
+    if max(many, default=1) == 1:
+        return grid
+
+    def apart(row: GridRow) -> GridRow:
+        cells = (
+            part
+            for cell, count in zip(row.cells, many, strict=True)
+            for part in (_parts(cell, count) if count > 1 else [cell])
+        )
+        return GridRow(row.line, tuple(cells))
+
+    return replace(grid, heads=(*grid.heads[:-1], apart(head)), rows=tuple(map(apart, grid.rows)))
+
+
+def _pieces(text: str, many: int) -> list[re.Match[str]]:
+    """The pieces of a cell: numbers may stand one blank apart."""
+    found = list(_PIECE.finditer(text))
+    words = list(re.finditer(r"\S+", text))
+    numbers = len(words) == many and all(_number(word[0]) for word in words)
+    return words if len(found) != many and numbers else found
+
+
+def _parts(cell: GridCell, many: int) -> list[GridCell]:
+    """The cells that one holds; what says nothing says it of each of them."""
+    if _NOTHING.fullmatch(cell.text):
+        return [cell] * many
+    return [
+        cell._replace(text=piece[0], column=cell.column + piece.start())
+        for piece in _pieces(cell.text, many)
+    ]
 
 
 def _number(text: str) -> bool:
@@ -128,7 +180,7 @@ def _table(lines: Sequence[Line], rule: int) -> tuple[Grid | None, int]:
     if not body or (_restructured(lines[begin:at]) and not any(map(_several, segments))):
         return None, max(at, rule + 1)  # docutils tells spans better
     labels = _labels(heads)
-    return Grid("text", begin, at, (labels,), tuple(body), exact=False), at
+    return _blanks_apart(Grid("text", begin, at, (labels,), tuple(body), exact=False)), at
 
 
 def _row_of(line: Line) -> list[_Row]:

@@ -75,23 +75,27 @@ def agrees(op: str, ranks: int, pairs: Sequence[tuple[str, str]]) -> bool | None
 
 
 _LAUNCHED = deferred(
-    r"\b(?:mpi(?:run|exec)(?:\.\w+)?|aprun)\b(?: [^|;&]*?)? -(?:np?|-np)[ =]([0-9]+)\b"
-    r"|\b(?:srun|flux run)\b(?: [^|;&]*?)? (?:-n ?|--ntasks[ =])([0-9]+)\b"
+    r"\b(?:mpi(?:run|exec)(?:\.\w+)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]+)\b"
+    r"|\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-n ?|--ntasks[ =])([0-9]+)\b"
 )
 """How many processes a command starts."""
 
-_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
+_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]+)\b")
 
 _ON_EACH = deferred(
-    r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b"
-    r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)? (?:-N|--?npernode|-ppn)[ =]([0-9]+)\b"
+    r"\bsrun\b(?: [^|;&]*?)?? --ntasks-per-node[ =]([0-9]+)\b"
+    r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)?? (?:-N|--?npernode|-ppn)[ =]([0-9]+)\b"
     r"|\bmpi(?:run|exec)\b(?: [^|;&]*?)? (?:--map-by )ppr:([0-9]+):node\b"
 )
 """On how many nodes Slurm starts processes, and how many a launcher starts on each."""
 
 
 def launched(text: str) -> dict[str, str]:
-    """How many processes a command starts, and how many on each node where it says so."""
+    """How many processes a command starts, and how many on each node where it says so.
+
+    >>> launched("mpirun -np 32 ./all_reduce_perf -b 1M -n 50"), launched("srun -N 4 -n 16 ./x")
+    ({'ranks': '32'}, {'ranks': '16'})
+    """
     each, many = _ON_EACH.search(text), _ON_NODES.search(text)
     of_node = next(filter(None, each.groups())) if each else ""
     told = {"ranks_per_node": of_node} if of_node else {}

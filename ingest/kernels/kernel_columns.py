@@ -31,6 +31,7 @@ from assay.ingest.kernels.kernel_rates import (
     RATIO,
     STATISTICS,
     beside_libraries,
+    by_devices,
     named_sides,
     of_curve,
     of_devices,
@@ -46,6 +47,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_types,
     over_time,
     sized_once,
+    times_of_rates,
     with_their_rates,
 )
 from assay.ingest.kernels.units_said import measured_above
@@ -112,11 +114,11 @@ def columns_of(
         columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
         columns = of_programs(grid, sized_once(columns), bare, table.schema)
-        columns = of_their_times(grid, columns, table.schema, above)
+        columns = by_devices(of_their_times(grid, columns, table.schema, above), table.schema)
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
-    columns = _beside_sides(columns, table.schema)
+    columns = _beside_sides(times_of_rates(grid, columns, table.schema), table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
     columns = of_linear_layers(grid, of_squares(grid, columns, table.schema), table.schema)
     if bare is not None:
@@ -272,6 +274,8 @@ def _of_lengths(
     held = {column.spec.name for column in columns if column.spec}
     if "kv_seq" not in own or "seq" in held or not {"heads", "head_dim"} <= {*above, *held}:
         return made
+    if {"m", "k"} <= {normalise(plain(label)) for label in grid.header()}:
+        return made  # sizes of products
     places = [at for at, label in enumerate(grid.header())
               if columns[at] == Column() and normalise(plain(label)) in _LENGTHS]  # fmt: skip
     texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]

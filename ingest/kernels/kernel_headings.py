@@ -26,6 +26,7 @@ from assay.ingest.kernels.settings_around import (
     FAR,
     HEADING,
     NEAR,
+    ROW,
     SIZES,
     TESTED,
     around,
@@ -38,15 +39,17 @@ from assay.ingest.kernels.settings_around import (
     names_products,
     narrow,
     nearest_first,
+    opening_of,
     own_title,
     settings_around,
     sizes_named,
+    spelled,
 )
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, signed
+from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
@@ -69,7 +72,9 @@ _OF_ATTENTION = {
         re.I,
     ),
     "direction": deferred(
-        r"\b(fwd ?\+ ?bwd|fwd_?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
+        r"(?<!\.)\b(fwd ?\+ ?bwd|fwd_?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b"
+        r"(?!\()",  # a method of a tensor
+        re.I,
     ),
 }
 """Settings of attention that the words right above a table alone say, beside its sizes."""
@@ -100,6 +105,31 @@ LIBRARIES = (
     r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
+
+_OWN_LIBRARY = rf"(?!(?:before|after|old|new|(?:un|auto-?)?tuned|default|ours)\b)(?:{LIBRARIES})"
+
+_BY_FORMAT = re.compile(
+    rf"(?<![\w-])(?P<format>{NUMBER_FORMAT})"
+    r"(?: ?[:=] ?| \(| (?:via|with|by|using|uses|through|on) )"
+    rf"(?P<library>{_OWN_LIBRARY})(?![\w-])"
+    rf"|(?<![\w-])(?P<first>{_OWN_LIBRARY})(?: \(| (?:for|in) )(?P<of>{NUMBER_FORMAT})(?![\w-])",
+    re.IGNORECASE,
+)
+"""Whose calls those in a format are: `bf16: cuBLAS`, `cuBLASLt for fp8`."""
+
+
+def libraries_of_formats(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
+    """Number format → who computes in it, as the text above a table says, each in one way."""
+    told = dict[str, dict[str, Cell]]()
+    for near in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        for line in near if not told else ():
+            for found in _BY_FORMAT.finditer(line.text) if len(line.text) <= LONGEST else ():
+                word = found["library"] or found["first"]
+                cell = Cell(word, line.number, line.column, value_origin="stated")
+                ways = told.setdefault(spelled(found["format"] or found["of"]), {})
+                ways.setdefault(word.casefold(), cell)
+    return {name: next(iter(ways.values())) for name, ways in told.items() if len(ways) == 1}
+
 
 _KERNELS_OF_ATTENTION = (
     r"flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
@@ -202,6 +232,13 @@ _NODES = re.compile(
 )
 
 
+_ON_SO_MANY = deferred(
+    r"(?<![\w.,×-])((?:1[7-9]|[2-9][0-9]|[1-9][0-9]{2,4})) ?(?:GPUs?|ranks|devices|NPUs?) ?"
+    r"\((?:on |= ?|across )?[0-9]{1,4} (?:[A-Za-z][\w.-]* )?nodes\)",
+    re.IGNORECASE,
+)
+"""More ranks than any node has, and in brackets how many nodes they are on: `32 GPUs (8 nodes)`."""
+
 _PER_NODE = deferred(
     rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
     rf"(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
@@ -243,7 +280,9 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         above = [line for line in above if not ("|" in line.text and _indented(line))]
         above = [line for line in above if not _COMPARED.match(line.text)]
     captions = own_title(lines, grid)
-    for place, near in enumerate((*captions, *nearest_first(above))):
+    opening = [opening_of(above)] if "op" not in fields(schema) else []
+    for place, every in enumerate((*captions, *opening, *nearest_first(above))):
+        near = _unbroken(every) if "op" in fields(schema) else every
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             of_caption = _of_caption(line.text) if place < len(captions) else ()
@@ -263,18 +302,31 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, word in _benchmarked(line.text):
             found[name] = Cell(word, line.number, line.column, value_origin="stated")
             doubtful.discard(name)
-    if "op" in fields(schema) and sizes_of_one_rank(lines, grid):  # its title is no heading
-        found = _launched_above(lines[max(0, grid.begin - NEAR) : grid.begin]) | found
-        found = _of_options(lines[max(0, grid.begin - FAR) : grid.begin]) | found
-    if "gpu" not in found and "gpu" in fields(schema):
-        found |= machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
-    if "op" in fields(schema) and "dtype" not in {*found, *doubtful}:
-        found |= _of_nccl(lines[max(0, grid.begin - FAR) : grid.begin])
+    found = _far_above(lines, grid, schema, found, doubtful)
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     names = [*_left_open(lines, grid, schema, {*found, *doubtful}), "gpu"]
     found = _noted_below(lines, grid, [n for n in names if n in fields(schema)]) | found
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _far_above(
+    lines: Sequence[Line], grid: Grid, schema: Schema, found: dict[str, Cell], doubtful: Set[str]
+) -> dict[str, Cell]:
+    """What is found above a table with the device, the ranks and the type that stand further up."""
+    above, collective = lines[max(0, grid.begin - FAR) : grid.begin], "op" in fields(schema)
+    if collective and sizes_of_one_rank(lines, grid):  # its title is no heading
+        found = _launched_above(above[-NEAR:]) | found
+        found = _of_options(above) | found
+    if "gpu" not in found and "gpu" in fields(schema):
+        found |= machine_around(above)
+    if "gpu" in fields(schema) and "gpu" not in {*found, *doubtful}:
+        found |= _same_machine(above)
+    if collective and "ranks" not in {*found, *doubtful}:
+        found |= _ranks_around(above, found.get("op"))
+    if collective and "dtype" not in {*found, *doubtful}:
+        found |= _of_nccl(above, found.get("op"))
+    return found
 
 
 _NOTE = 4
@@ -338,6 +390,31 @@ def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> N
             folded.records.append(record)
 
 
+_SAME = re.compile(
+    r"\b(?:(?:the )?same|identical) (?:machine|hardware|box|node|GPU|card|device|accelerator|host"
+    r"|server|system|set-?up|environment|test ?bed|conditions?|(?:run )?config(?:uration)?)\b"
+    r"(?! for (?:all|both|every))",
+    re.IGNORECASE,
+)
+"""Words for the device of the calls above: `Same machine.`"""
+
+
+def _same_machine(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The device that the last line above names, where the text right above a table says that its
+    calls were made on the same."""
+    near = next(nearest_first(lines), [])
+    if not any(_SAME.search(line.text) for line in near if len(line.text) <= LONGEST):
+        return {}
+    for line in reversed(lines):
+        if len(line.text) > LONGEST or ROW.match(line.text):
+            continue
+        if several(line.text):
+            return {}
+        if named := device_named(line.text):
+            return {"gpu": Cell(named, line.number, line.column, value_origin="stated")}
+    return {}
+
+
 def _of_nodes(line: Line) -> bool:
     """Whether a line says that calls were made between so many nodes, two or more."""
     return "s" in line.text and _SEVERAL_NODES.search(_in_digits(line.text)) is not None
@@ -371,14 +448,56 @@ def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
 _OF_TYPE = re.compile(rf"(?:\w+ )?size ?\(({NUMBER_FORMAT}|int(?:8|32))\)", re.IGNORECASE)
 
 
-def _of_nccl(lines: Sequence[Line]) -> dict[str, Cell]:
-    """The type that text around a section says its nccl-tests were run with, said in one way."""
+def _times_it(text: str, op: Cell | None) -> bool:
+    """Whether a line is the command of nccl-tests that times an operation."""
+    found = OPERATION.search(text) if op is not None and "_perf " in text else None
+    return found is not None and op is not None and canonical(found) == op.text
+
+
+def _of_nccl(lines: Sequence[Line], op: Cell | None) -> dict[str, Cell]:
+    """The type that text around a section says its nccl-tests were run with, or the command that
+    times its operation, said in one way."""
     told = [(named[1] or named[2], line) for line in around(lines)
-            if "tests" in line.text and (named := _OF_NCCL.search(line.text))]  # fmt: skip
+            if ("tests" in line.text or _times_it(line.text, op))
+            and (named := _OF_NCCL.search(line.text))]  # fmt: skip
     if len({word.casefold() for word, _ in told}) != 1:
         return {}
     word, line = told[0]
     return {"dtype": Cell(word, line.number, line.column, value_origin="stated")}
+
+
+def _ranks_around(lines: Sequence[Line], op: Cell | None) -> dict[str, Cell]:
+    """The ranks that the command which times an operation starts, around its section, or that the
+    text there says all calls to have, said in one way."""
+    told = dict[str, Cell]()
+    for line in around(lines):
+        if len(line.text) > LONGEST or not (_times_it(line.text, op) or _SO_MANY.search(line.text)):
+            continue
+        for name, many in processes(line.text):
+            if name == "ranks":
+                told[many] = Cell(many, line.number, line.column, value_origin="stated")
+    return {"ranks": next(iter(told.values()))} if len(told) == 1 else {}
+
+
+_SO_MANY = re.compile(
+    r"\branks? (?:everywhere|throughout|in (?:all|every)|always)\b", re.IGNORECASE
+)
+"""Found where a text says how many ranks all calls have."""
+
+_BROKEN = re.compile(r"(?<![\w.,/-])([0-9]{1,6})\s*$")
+"""A number at the end of a line, whose noun stands in the next: `On 32`."""
+
+
+def _unbroken(lines: Sequence[Line]) -> list[Line]:
+    """Lines of prose, the last first, with a number in front of its noun that stands in the line
+    above it."""
+    made = list(lines)
+    for at, (line, above) in enumerate(pairwise(lines)):
+        found = _BROKEN.search(above.text) if above.number == line.number - 1 else None
+        if found and line.text[:1].isalpha() and not ROW.match(above.text):
+            made[at] = line._replace(text=f"{found[1]} {line.text}")
+            made[at + 1] = above._replace(text=above.text[: found.start()])
+    return made
 
 
 def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str]) -> list[str]:
@@ -626,7 +745,12 @@ def _of_caption(text: str) -> tuple[tuple[str, str], ...]:
     return (("operator", found[1]),) if found else ()
 
 
+_OF_BEFORE = re.compile(r"\b(?:That|Those) (?:was|were) [^.;!?|]{0,120}[.;!?]")
+"""A sentence on the calls before: `That was the causal case.`"""
+
+
 def _fields(text: str) -> Iterator[tuple[str, str]]:
+    text = _OF_BEFORE.sub("", text) if "hat w" in text or "hose w" in text else text
     curves = CURVES.fullmatch(text) is not None
     others = curves and not _ATTENTION.search(text)
     text = both_passes(text)
@@ -692,6 +816,8 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks_per_node", shared[1]
         whole = _of_all_nodes(text, int(shared[1]))
         yield from [("ranks", str(whole))] if whole else []
+    elif of_all := _ON_SO_MANY.search(text):
+        yield "ranks", of_all[1]
     elif named := _NAMED.search(text) or (OPERATION.search(text) and _WORLD.search(text)):
         yield "ranks", next(filter(None, named.groups()))
     else:

@@ -244,8 +244,17 @@ _OF_DEVICE = re.compile(
 """Words in front of a rate that say no more than that it was measured there: `GPU GFLOPS`."""
 
 
+_AS_COUNTED = re.compile(
+    r" ?[(\[](?:eff(?:ective|\.)?|achieved|measured|actual|avg\.?|average|median|mean|p50|approx\.?"
+    r"|model|algorithmic)[)\]]$",
+    re.IGNORECASE,
+)
+"""How a rate was counted, behind its unit: `GB/s (eff.)`."""
+
+
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
+    label = _AS_COUNTED.sub("", label) if label.endswith((")", "]")) else label
     known, columns = by_label(schema), fields(schema)
     field, scale_of_unit = _UNITS_ALONE.get(normalise(label), ("", 1.0))
     if field in columns:

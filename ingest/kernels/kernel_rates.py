@@ -69,6 +69,36 @@ def of_formats(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     return made
 
 
+def times_of_rates(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of times and of rates side by side, of which only one of each pair is named, with the
+    name for both, where sizes prove in every row which two belong together:
+    `ms | bf16 TFLOPS | ms | fp8 TFLOPS`."""
+    made = list(columns)
+    held = {each.spec.name: at for at, each in enumerate(columns)
+            if each.spec is not None and not each.aside}  # fmt: skip
+    times, rates = (
+        [at for at, each in enumerate(columns) if each.spec is not None and each.spec.name == name]
+        for name in ("time", "flops_rate")
+    )
+    named = [bool(columns[at].aside) for at in (*times, *rates)]
+    if "m" not in fields(schema) or not {"m", "n", "k"} <= held.keys() or all(named):
+        return made
+    if len(times) < SEVERAL or len(times) != len(rates) or not any(named):
+        return made
+    sizes = [held[name] for name in "bmnk" if name in held]
+    pairs = [
+        (time, rate) for time in times for rate in rates
+        if _proved(grid, sizes, (time, columns[time].scale), (rate, columns[rate].scale))
+    ]  # fmt: skip
+    asides = [columns[time].aside or columns[rate].aside for time, rate in pairs]
+    whole = [time for time, _ in pairs] == times and len({rate for _, rate in pairs}) == len(pairs)
+    if whole and all(asides) and len({tuple(each.items()) for each in asides}) == len(asides):
+        for (time, rate), aside in zip(pairs, asides, strict=True):
+            made[time] = replace(made[time], aside=columns[time].aside or aside)
+            made[rate] = replace(made[rate], aside=columns[rate].aside or aside)
+    return made
+
+
 _GROUPS = {"groups", "numgroups", "ngroups", "group", "numberofgroups"}
 
 
@@ -83,10 +113,9 @@ def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
     held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
     if len(groups) != 1 or {"m", "b"} & held.keys() or not held.keys() >= _OF_A_CALL:
         return made
-    (many,), rows, rate = groups, labels.index("mpergroup"), held["flops_rate"]
-    sizes, time = [many, rows, held["n"], held["k"]], held.get("time", rate)
-    alone = "time" not in held
-    if alone or _proved(grid, sizes, (time, columns[time].scale), (rate, columns[rate].scale)):
+    (many,), rows = groups, labels.index("mpergroup")
+    sizes, pairs = [many, rows, held["n"], held["k"]], _pairs(columns)
+    if all(_proved(grid, sizes, *each) for each in pairs) and (pairs or "time" not in held):
         made[many], made[rows] = Column(fields(schema)["b"]), Column(fields(schema)["m"])
     return made
 
@@ -527,7 +556,7 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 _IN_FRONT_OF_UNIT = re.compile(
     r"(\w[\w .+/-]*?)(?:[_ ](?:time|latency))?(?:[_ ]| ?[(\[])"
     r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s"
-    r"|(?:(?:peak[_ ])?mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
+    r"|(?:peak[_ ]?)?(?:mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
     re.I,
 )
 
@@ -594,6 +623,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     held = {column.spec.name for column in columns if column.spec}
     if len(rates) > 1 and "flops_rate" not in held and "operator" not in fields(schema):
         known |= {"flops_rate"}
+    if "m" in fields(schema) and any(_of_a_product(grid, columns, own) for own in sides.values()):
+        known |= {"time", "flops_rate"}
     for name, own in sides.items():
         measured = [column.spec.name for column in own.values() if column.spec]
         alone = not any(columns[at].spec for at in own)
@@ -601,6 +632,19 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
             for at, column in own.items():
                 made[at] = replace(column, aside=of_curve(name, schema))
     return made
+
+
+def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Column]) -> bool:
+    """Whether the time and the rate of one name are of the product whose sizes stand beside."""
+    held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
+    labels = [normalise(plain(label)) for label in grid.header()]
+    sizes = [held[name] for name in "bmnk" if name in held]
+    if "m" not in held and "mpergroup" in labels:
+        sizes += [at for at, label in enumerate(labels) if label in {"mpergroup", *_GROUPS}]
+    pairs = _pairs([own.get(at, Column()) for at in range(len(columns))])
+    whole = len(sizes) - ("b" in held) >= len("mnk") and {"n", "k"} <= held.keys()
+    whole = whole and not any(columns[at].spec for at in own)
+    return whole and len(pairs) == 1 and _proved(grid, sizes, *pairs[0])
 
 
 def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
@@ -625,6 +669,18 @@ def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
             for at, column in own.items():
                 made[at] = column
     return made
+
+
+def by_devices(columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns set apart by the name of a device as those of that device."""
+    return [
+        replace(each, aside={"gpu": each.aside["column"]})
+        if list(each.aside) == ["column"] and "gpu" in fields(schema)
+        and (one := only(each.aside["column"])) is not None
+        and not one.start and one.end == len(each.aside["column"])
+        else each
+        for each in columns
+    ]  # fmt: skip
 
 
 LONGEST_NAME = 80

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from assay.ingest.columns.headers import plain
+from assay.ingest.columns.named_systems import with_devices
 from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
@@ -44,6 +45,7 @@ from assay.ingest.kernels.kernel_columns import (
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
     benchmark_above,
+    libraries_of_formats,
     names_operator,
     of_curves,
     of_other_calls,
@@ -79,19 +81,23 @@ from assay.ingest.kernels.row_names import (
 )
 from assay.ingest.kernels.settings_around import (
     FAR,
+    as_many_heads,
     nearest_first,
     of_products,
     of_squares_alone,
+    printed_by,
     product_above,
     sizes_named,
+    spelled,
 )
-from assay.ingest.kernels.units_said import in_units_of_tests
+from assay.ingest.kernels.units_said import in_proved_units, in_units_of_tests
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
 from assay.ingest.source.headings import headed
+from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.vocabulary.terms import normalise
@@ -113,7 +119,7 @@ def kernel_rows(
     """
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    plainly = _of_one_host(lines)
+    plainly = _of_one_host(_shown(lines))
     lines = _with_headings(plainly)
     order = cache(lambda: order_of_sizes(lines))
     device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))
@@ -124,6 +130,8 @@ def kernel_rows(
     for each in tables:
         found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
+        if "op" in fields(table.schema):
+            found = in_proved_units(with_devices(lines, found))
         runs = of_training(found) if others else rates_of_runs(found)
         if runs or (others and (of_anything(lines, found) or of_all_calls(found))):
             continue
@@ -160,6 +168,17 @@ def kernel_rows(
             folded.claimed |= _lines(lines, grid, records, ours)
 
 
+def _shown(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines of a notebook that its Markdown cells and its outputs show, those of HTML in the
+    place of what else an output says; of any other document all."""
+    said = markdown_cells(lines) if is_notebook(lines) else []
+    if not said:
+        return lines
+    pages = [Line(each.number, each.text, each.column, {})
+             for each in outputs(lines) if each.kind == "html"]  # fmt: skip
+    return sorted([*said, *printed(lines), *pages], key=lambda line: line.number)
+
+
 def _on_the_one(records: Sequence[Record], device: Callable[[], Cell | None]) -> None:
     """Give calls that name no device the one that the document names."""
     bare = [record for record in records if "gpu" not in record.cells]
@@ -185,6 +204,10 @@ def _settle(
         _directed(grid, columns, records)
     if "causal" in names:
         _masked(records)
+    if "kernel" in names:
+        _by_their_command(lines, grid, records)
+    if "kv_heads" in names:
+        _with_as_many_heads(lines, grid, records)
     if "operator" in names:
         _called(records)
     if "op" in names:
@@ -192,6 +215,31 @@ def _settle(
         ranks_proved(records)
         unproven_apart(records)
         _twice_apart(grid, columns, records)
+
+
+def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
+    """Give calls that name nobody the one whom the text above names for their format, or whom the
+    command names that printed their table."""
+    if any("kernel" in record.cells for record in records):
+        return
+    formats = {spelled(each.cells["dtype"].text) if "dtype" in each.cells else ""
+               for each in records}  # fmt: skip
+    told = libraries_of_formats(lines, grid) if records else {}
+    if formats and formats <= told.keys():
+        for record in records:
+            record.cells["kernel"] = told[spelled(record.cells["dtype"].text)]
+        return
+    cell = printed_by(lines, grid.begin)
+    for record in records if cell else ():
+        record.cells["kernel"] = cell or Cell("", 0, 0)
+
+
+def _with_as_many_heads(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
+    """Give calls as many heads of keys and values as of queries, where the text above says so."""
+    alone = [each for each in records if "heads" in each.cells and "kv_heads" not in each.cells]
+    line = as_many_heads(lines, grid) if alone and len(alone) == len(records) else None
+    for record in alone if line else ():
+        record.cells["kv_heads"] = record.cells["heads"]._replace(value_origin="stated")
 
 
 def _columns(

@@ -21,6 +21,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.vocabulary.terms import meaning, normalise
+from assay.ingest.vocabulary.words import of_one_device
 
 _UNITS = ("metricunit", "unit", "units", "timeunit")
 
@@ -62,9 +63,12 @@ def of_training(grid: Grid) -> bool:
 
 
 def rates_of_runs(grid: Grid) -> bool:
-    """Whether a label is a rate of tokens, sequences or images, which whole runs have alone."""
-    said = (meaning(plain(label)) for label in grid.header())
-    return any(each is not None and each.field in _RATES_OF_RUNS for each in said)
+    """Whether a label is a rate of tokens, sequences or images, which whole runs have alone, or
+    there is the time of a step beside a share of the peak, or beside operations of each device."""
+    told = {label: each.field for label in map(plain, grid.header()) if (each := meaning(label))}
+    of_each = any(name == "model_flops_rate" and of_one_device(at) for at, name in told.items())
+    of_steps = "step_time" in told.values() and (of_each or {"mfu", "hfu"} & {*told.values()})
+    return bool(of_steps or _RATES_OF_RUNS & {*told.values()})
 
 
 _RATES_OF_RUNS = {

@@ -299,6 +299,20 @@ def _of_axis(grid: Grid) -> Grid:
     return replace(grid, heads=(replace(head, cells=cells),))
 
 
+def _of_a_pivot(grid: Grid) -> Grid:
+    """The grid of a turned data frame with the name of its index over this, which stands in a line
+    of its own below the name of the columns."""
+    if len(grid.heads) != len(("columns", "index")) or grid.labels:
+        return grid
+    top, below = grid.heads
+    texts = [plain(cell.text) for cell in below.cells]
+    if len(top.cells) != len(texts) or not texts[0] or any(texts[1:]):
+        return grid
+    if not all(plain(cell.text) for cell in top.cells):
+        return grid
+    return replace(grid, heads=(replace(top, cells=(below.cells[0], *top.cells[1:])),))
+
+
 _SUMS = re.compile(
     rf"(?:(?:fp|f)32 ?(?=\(tf32))?[(\[](?:{FORMATS}|f32) ?-?(?:acc(?:um\w*)?)[)\]] ?", re.IGNORECASE
 )
@@ -325,7 +339,7 @@ def _fences(row: GridRow) -> bool:
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(grid)))))
+    grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(_of_a_pivot(grid))))))
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else _packed(first)

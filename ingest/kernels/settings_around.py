@@ -21,7 +21,8 @@ from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.vocabulary.devices import only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
-HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+)?\s*)")
+HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+| ?\([^()|*]{1,60}\):?)?\s*)")
+"""A heading of Markdown, or a line in bold, a remark in brackets behind it perhaps."""
 
 
 def is_heading(lines: Sequence[Line], at: int) -> bool:
@@ -46,7 +47,7 @@ SIZES = {
     "heads": deferred(
         r"(?<![\w.])(?<![0-9] there are )([0-9]+) (?:query |attention |q )?heads\b"
         r"(?! ?(?:dim|size))"
-        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)|\bH_?q ?= ?([0-9]+)"
+        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)(?![0-9]|\s*[/÷])|\bH_?q ?= ?([0-9]+)"
         r"|(?<!kv )(?<![\w-])heads ([0-9]+)(?=\s*[,;)]|\.?\s*$)"
         r"|(?<![\w.])([0-9]+) (?:query|q)(?:[ -]heads)? ?(?:/|and|,|\+) ?[0-9]+ kv[ -]heads\b",
         re.I,
@@ -64,12 +65,14 @@ SIZES = {
         re.I,
     ),
     "batch": deferred(
-        r"(?<!--)(?<!per_device_train_)\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)"
+        r"(?<!--)(?<!per_device_train_)(?<![x×*] )(?<![x×*])\bbatch(?:[ _-]?size)?(?: of)?`?"
+        r"\s*[=:]?\s*([0-9]+)"
         r"(?![0-9,.]*[0-9k]|\s*(?:/|÷|//|[*×x])\s*[a-z(])",
         re.I,
     ),
     "seq": deferred(
-        r"\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*([0-9]+(?: ?k)?)\b"
+        r"(?<![x×*] )(?<![x×*])\bseq(?:uence)?[ _-]?len(?:gth)?s?(?: of| is)?`?\s*[=:]?\s*"
+        r"([0-9]+(?: ?k)?)\b"
         rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|up\b|,) ?[0-9][0-9,]*k?{_NO_NOUN})"
         r"|(?<![\w-])seq(?:uence)? ([0-9]+k?)\b"
         r"(?![.,]?[0-9]| ?(?:[-–~/x×]|to\b|and\b|or\b) ?[0-9])",
@@ -86,8 +89,10 @@ SIZES = {
         re.I,
     ),
     "causal": deferred(
-        r"(?<!if )(?<!when )(?<!for )\b(non-|not |no |without (?:a )?)?causal\b(?! *[=/|]| *: *\S)"
-        r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b"
+        r"(?<!if )(?<!when )(?<!for )\b(non-|not |no |without (?:a )?)?causal\b"
+        r"(?! *[=/|]| *: *\S"
+        r"| (?:counts?|is|are|masks? (?:is|are)) (?:counted|half|halved|as half))"
+        r"|\b(no |without (?:a |any |the )?)(?:attention )?mask(?:ing)?\b"
         r"|(?<!_)\bcausal ?[=:] ?(True|False)\b(?!\s*[|/,]+ ?(?:True|False))",
         re.I,
     ),
@@ -98,8 +103,11 @@ SIZES = {
         re.I,
     ),
     "direction": deferred(
-        r"\b(forward|backward|fwd|bwd)(?: pass(?:es)?)? only\b"
-        rf"|\b({_BOTH})(?: pass(?:es)?)? (?:together|combined|summed)\b"
+        r"\b(forward|backward|fwd|bwd)(?: pass(?:es)?)?"
+        r"(?: (?:T?FLOPS|TFLOPS?/s|times?|latenc(?:y|ies)|throughput|numbers|speeds?|rates?))?"
+        r" only\b"
+        rf"|\b({_BOTH})(?: pass(?:es)?)? "
+        r"(?:(?:are |were |is )?(?:measured|timed|run|benchmarked) )?(?:together|combined|summed)\b"
         rf"|\b(?:timed?|times|measured?|sum of) (?:the )?({_BOTH})\b"
         r"|\bonly (?:the )?(forward|backward|fwd|bwd)\b|\bof the (forward|backward) pass\b(?! and)",
         re.I,
@@ -160,6 +168,29 @@ def both_passes(text: str) -> str:
 
 
 _SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z0-9*`(])")
+
+_AS_MANY = re.compile(
+    r"\b(?:no|without|not) (?:GQA|MQA|grouped[- ]query)\b|\bplain MHA\b"
+    r"|\b(?:n(?:um)?[_ ]?)?kv[_ -]heads ?={1,2} ?(?:n(?:um)?[_ ]?)?(?:q[_ -])?heads\b"
+    r"|\bas many kv[- ]heads as\b",
+    re.IGNORECASE,
+)
+"""Words for as many heads of keys and values as of queries: `no GQA`, `kv heads = heads`."""
+
+_GROUPED = re.compile(r"\b(?:GQA|MQA|grouped[- ]query|multi[- ]query)\b", re.IGNORECASE)
+
+
+def as_many_heads(lines: Sequence[Line], grid: Grid) -> Line | None:
+    """The line above a table which says that keys and values have as many heads as queries, if no
+    other there speaks of fewer."""
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    near = [line for each in nearest_first(above) for line in each]
+    told = [line for line in (*near, *around(above)) if len(line.text) <= LONGEST]
+    told = [line for line in told if not ROW.match(line.text)]
+    said = [line for line in told if any(map(_AS_MANY.search, own_sentences(line.text)))]
+    fewer = any(_GROUPED.search(_AS_MANY.sub("", line.text)) for line in told)
+    return said[0] if said and not fewer else None
+
 
 _OF_OTHERS = re.compile(
     r"\b(?:peak|theoretical|for reference|compared? (?:to|with)|unlike|instead of|previous(?:ly)?"
@@ -329,7 +360,8 @@ def kept(said: dict[str, Cell], name: str, cell: Cell) -> None:
 
 
 _SET_UP = re.compile(
-    r"\b(?:config(?:uration)?s?|set-?up|settings?|method(?:ology)?|conditions|test ?bed)\b"
+    r"\b(?:config(?:uration)?s?|set-?up|settings?|method(?:ology)?|conditions|test ?bed|commands?"
+    r"|procedure|invocation)\b"
     r"|配置|环境|設定|環境",
     re.IGNORECASE,
 )
@@ -399,8 +431,9 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
     depth, said = 7, dict[str, Cell]()
     below: list[Line] = []
     begins = bool(lines) and lines[0].number < NEAR
-    for line in (*reversed(lines), *([None] if begins else [])):
-        if line is not None and not HEADING.fullmatch(line.text):
+    for place in range(len(lines) - 1, -2 if begins else -1, -1):
+        line = lines[place] if place >= 0 else None
+        if line is not None and not is_heading(lines, place):
             below.append(line)
             continue
         at = 0 if line is None else depth_of(line)
@@ -439,14 +472,82 @@ def own_title(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:
     return [[lines[grid.begin]._replace(text=grid.caption)]]
 
 
+def _begin_of_output(lines: Sequence[Line]) -> int:
+    """Where the last command was typed above a table, if it printed that below what another one
+    did: the lines above are of other calls. 0 where nobody typed two."""
+    typed: int | None = None
+    if sum("$ " in line.text for line in lines) <= 1:
+        return 0
+    for at in range(len(lines) - 1, -1, -1):
+        text = lines[at].text
+        if text.lstrip().startswith(("```", "~~~")) or is_heading(lines, at):
+            break
+        if "$ " in text and _PROMPT.match(text):
+            if typed is not None:
+                return typed
+            typed = at
+    return 0
+
+
+def opening_of(lines: Sequence[Line]) -> list[Line]:
+    """The last sentence above a table, if it opens this: it ends with a colon."""
+    near = lines[-NEAR:]
+    at = next((n for n in range(len(near) - 1, -1, -1)
+               if near[n].text.strip() and not _STYLED.fullmatch(near[n].text)), None)  # fmt: skip
+    if at is None:
+        return []
+    drawn = any(_STYLED.fullmatch(line.text) for line in near[at + 1 :])
+    text = near[at].text
+    opens = text.rstrip().endswith((":", "：")) and len(text) <= LONGEST
+    bare = not ROW.match(text) and not CURVES.fullmatch(text)
+    if not (opens and bare and (drawn or len(near) - at <= OPENS)):
+        return []
+    return [near[at]._replace(text=_SENTENCE.split(text)[-1])]
+
+
+OPENS = 2
+"""Lines right above a table among which the one stands that opens it."""
+
+_PROMPT = re.compile(r"\s{0,8}(?:\([\w.-]+\) )?(?:[\w.@~:/-]{1,40} ?)?\$ \S")
+"""How a command begins that someone typed: below it stands what it printed."""
+
+_WHOSE = re.compile(
+    r"(?<!\S)--(?:impl(?:ementation)?|backend|provider|kernel|library"
+    r"|att(?:entio)?n(?:[-_](?:impl(?:ementation)?|backend))?)"
+    r"[ =](?!(?:all|both|none|auto|default|true|false)\b)([A-Za-z][\w.+-]*)"
+    r"(?=\s+-|\s*(?:$|[|>&;#\\]))",
+    re.IGNORECASE,
+)
+"""The option of a command that says the one who computes: `--impl triton`, none of several."""
+
+
+def printed_by(lines: Sequence[Line], at: int) -> Cell | None:
+    """Who computes, by an option of the command that printed a table from line `at` on: the last
+    that was typed above it."""
+    typed = next((line for line in reversed(lines[max(0, at - FAR) : at])
+                  if "$ " in line.text and _PROMPT.match(line.text)), None)  # fmt: skip
+    found = _WHOSE.findall(typed.text) if typed is not None and len(typed.text) <= LONGEST else []
+    if typed is None or len(found) != 1:
+        return None
+    return Cell(found[0], typed.number, typed.column, value_origin="stated")
+
+
+_STYLED = re.compile(
+    r"\s*(?:</?(?:div|style)\b[^<>]{0,80}>|\.dataframe [^{}]{0,80}\{|[a-z-]{1,30}: [a-z-]{1,30};"
+    r"|\})\s*"
+)
+"""A line of how a page draws a data frame, which says nothing."""
+
+
 def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     if lines and (CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
         yield [lines[-1]]
     near: list[Line] = []
     at = len(lines) - 1
-    while at >= 0 and len(near) < NEAR and not (near and is_heading(lines, at + 1)):
-        if not CURVES.fullmatch(lines[at].text):
+    begin = _begin_of_output(lines)
+    while at >= begin and len(near) < NEAR and not (near and is_heading(lines, at + 1)):
+        if not (CURVES.fullmatch(lines[at].text) or _STYLED.fullmatch(lines[at].text)):
             near.append(lines[at])
         at -= 1
     table = next((n for n, line in enumerate(near) if ROW.match(line.text)), None)
@@ -454,10 +555,10 @@ def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield near[:table]
     yield near if not table else [line for line in near[table:] if not ROW.match(line.text)]
     depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
-    for line in reversed(lines[: at + 1]):
-        if HEADING.fullmatch(line.text) and depth_of(line) < depth:
-            depth = depth_of(line)
-            yield [line]
+    for place in range(at, -1, -1):
+        if is_heading(lines, place) and depth_of(lines[place]) < depth:
+            depth = depth_of(lines[place])
+            yield [lines[place]]
 
 
 _PRODUCTS = deferred(

@@ -24,6 +24,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.csv_sections import timed
 from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
 
@@ -111,6 +112,8 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
                  for name, scale in _of_title(line.text) if name in fields(schema)}  # fmt: skip
         if told:
             return Told(*told.popitem()) if len(told) == 1 else None
+    if "busbw" in fields(schema) and (bus := _of_the_bus(lines, grid)):
+        return Told(*bus)
     if any(map(_has_unit, grid.header())):
         return None
     found = {each for line in around(above) for each in _declared(line.text, schema)}
@@ -120,6 +123,22 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema)
+
+
+_OF_A_SIZE = re.compile(r"\W*(?:message|msg|buffer|data|payload|size|bytes)", re.IGNORECASE)
+
+
+def _of_the_bus(lines: Sequence[Line], grid: Grid) -> tuple[str, float] | None:
+    """The kind of bandwidth that the line right above a table says all its numbers are, in the unit
+    that a sentence around says of all bandwidths: `Here bus bandwidth only:`."""
+    if any(_has_unit(label) for label in grid.header() if not _OF_A_SIZE.match(label)):
+        return None
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    near = [line.text for line in next(nearest_first(above), []) if len(line.text) <= LONGEST]
+    kinds = {name for text in near for name, words in _BUS.items() if words.search(text)}
+    units = {scale for line in around(above) if len(line.text) <= LONGEST
+             for name, scale in _of_all(line.text) if name == "bandwidth"}  # fmt: skip
+    return (kinds.pop(), units.pop()) if len(kinds) == len(units) == 1 else None
 
 
 def _right_below(lines: Sequence[Line], grid: Grid) -> Iterator[Line]:
@@ -174,10 +193,18 @@ def _declared(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
         yield from (each for each in _of_all(text) if each[0] in fields(schema))
 
 
+_BETTER = re.compile(
+    r"[\s(\[,;:–—-]{0,4}\b(?:lower|higher|smaller|larger|bigger|less|more)(?: numbers?| values?)?"
+    r"(?: (?:is|are)|=| =) better\b[)\]]?",
+    re.IGNORECASE,
+)
+"""What a reader is told to hope for, behind a unit: `(lower is better)`."""
+
+
 @lru_cache(maxsize=2048)
 def _of_all(text: str) -> tuple[tuple[str, float], ...]:
     found = [
-        said for sentence in _SENTENCE.split(plain(text))
+        said for sentence in _SENTENCE.split(_BETTER.sub("", plain(text)))
         for said in (
             _DECLARED.search(sentence) or _LAST.search(sentence), _FIRST.match(sentence)
         ) if said
@@ -188,6 +215,7 @@ def _of_all(text: str) -> tuple[tuple[str, float], ...]:
 @lru_cache(maxsize=1024)
 def _of_title(text: str) -> tuple[tuple[str, float], ...]:
     """The quantity with whose unit a heading ends."""
+    text = _BETTER.sub("", text) if "better" in text else text
     said = _TITLE.match(text) if "," in text and len(text) <= LONGEST else None
     return ((_FIELDS[said.lastgroup or ""], _scale(said)),) if said else ()
 
@@ -274,6 +302,56 @@ def in_units_of_tests(lines: Sequence[Line], grid: Grid) -> Grid:
         for cell, label, unit_of in zip(head.cells, labels, units, strict=True)
     )
     return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=cells)))
+
+
+_WITHOUT_UNIT = re.compile(r"(.{0,80}?)[ _-]?(alg|bus)[ _]?(?:bw|bandwidth)", re.IGNORECASE)
+
+
+def in_proved_units(grid: Grid) -> Grid:
+    """The grid with the unit of bandwidths of collectives whose label has none, where every size
+    over its time is that of the algorithm in GB/s: `H100 time (us) | H100 algbw | H100 busbw`."""
+    labels = [plain(label) for label in grid.header()]
+    found = {
+        at: told for at, label in enumerate(labels) if (told := _WITHOUT_UNIT.fullmatch(label))
+    }
+    sizes = [at for at, label in enumerate(labels) if _OF_BYTES.fullmatch(label)]
+    if not found or len(sizes) != 1 or grid.labels or not grid.heads:
+        return grid
+    proved = set[str]()
+    for at, told in found.items():
+        times = [(n, scale) for n, label in enumerate(labels)
+                 if label.startswith(told[1]) and n not in found
+                 and (scale := timed(label[len(told[1]) :].strip(" _-")))]  # fmt: skip
+        if (
+            told[2].casefold() == "alg"
+            and len(times) == 1
+            and _over_time(grid, sizes[0], times[0], at)
+        ):
+            proved.add(told[1])
+    named = {at: f"{labels[at]} (GB/s)" for at, told in found.items() if told[1] in proved}
+    head = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=named.get(at, cell.text)) for at, cell in enumerate(head.cells)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=cells))) if named else grid
+
+
+_OF_BYTES = re.compile(
+    r"(?:message |msg |buffer |data )?(?:size|bytes|payload)(?: ?[(\[](?:B|bytes)[)\]]|[ _]bytes)?",
+    re.IGNORECASE,
+)
+
+
+def _over_time(grid: Grid, size: int, time: tuple[int, float], rate: int) -> bool:
+    """Whether every size over its time is its rate in GB/s."""
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows]
+    rows = [texts for texts in rows if len(texts) == grid.width]
+    for texts in rows:
+        took, told = _number(texts[time[0]]) * time[1], _number(texts[rate]) * 1e9
+        many = _in_bytes(texts[size])
+        if not many or abs(took * told - many) > ABOUT * many:
+            return False
+    return bool(rows)
 
 
 def _in_bytes(text: str) -> float:
