@@ -437,6 +437,36 @@ def degrees(label: str) -> tuple[str, ...]:
     return fields if len(set(fields)) == len(fields) else ()
 
 
+_DIMENSIONS = {"l": "layers", "d": "hidden", "a": "heads", "v": "vocab"}
+
+_OF_A_SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn_hidden", "vocab")
+
+
+def of_a_shape(label: str) -> tuple[str, ...]:
+    """Fields of a label that names several dimensions of a model, in order, the first letters of
+    them as well: `h` is its width beside heads, and heads beside a width.
+
+    >>> of_a_shape("L / d / heads"), of_a_shape("dims (hidden/layers/heads)")
+    (('layers', 'hidden', 'heads'), ('hidden', 'layers', 'heads'))
+    >>> of_a_shape("L/h/a"), of_a_shape("layers/d_model/h"), of_a_shape("L / h"), of_a_shape("d/s")
+    (('layers', 'hidden', 'heads'), ('layers', 'hidden', 'heads'), (), ())
+    """
+    if len(label) > MOST_OF_A_LABEL or not any(sign in label for sign in "/×x,-"):
+        return ()
+    inside = _BEHIND.fullmatch(label)
+    parts = re.split(r"\s*[/×,]\s*|\s+[x-]\s+", inside[1] if inside else label)
+    named = [_DIMENSIONS.get(part.casefold(), "") or configured_by(part) or "" for part in parts]
+    for at, part in enumerate(parts):
+        if part.casefold() == "h" and not named[at]:
+            named[at] = "heads" if "hidden" in named else "hidden" if "heads" in named else ""
+    whole = len(named) > 1 and len(set(named)) == len(named) and {*named} <= {*_OF_A_SHAPE}
+    return tuple(named) if whole and "layers" in named else ()
+
+
+MOST_OF_A_LABEL = 60
+"""Letters of a label that is no sentence."""
+
+
 def numbers(text: str) -> list[str]:
     """The numbers of a cell below such a label: `4 x 4 x 2`; none where it holds something else."""
     return re.findall("[0-9]+", text) if _NUMBERS.fullmatch(text.strip()) else []

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from assay.ingest.columns.composite import degrees
+from assay.ingest.columns.composite import degrees, of_a_shape
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
-from assay.ingest.vocabulary.devices import SIGN, signed
+from assay.ingest.vocabulary.devices import SIGN, devices, signed
 from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     DEVICE,
@@ -482,7 +482,9 @@ _LAST = Column("", None, rank=99)
 def _in_known_words(label: str) -> str:
     """A label in English, without a remark, and by the name that what it says has elsewhere."""
     label = label if configured_by(label) else english(NAMES.get(label, label))
-    label = _without_remark(_alone(label))
+    label = _without_remark(_alone(_of_its_device(label)))
+    if power := _IN_POWERS.fullmatch(label):
+        return f"{power[1]} ({'M' if power[2] == '6' else 'B'})"
     if _MICRO_BATCHES.fullmatch(label):
         return "gradient accumulation"
     if _HELD_BY_EACH.fullmatch(label):
@@ -495,6 +497,31 @@ def _in_known_words(label: str) -> str:
         return "GPUs per node"
     counts = label.startswith(_COUNTS) and _COUNT_OF.fullmatch(signed(label))
     return "number of GPUs" if counts else label  # `#GPU`, `# MI250`: how many
+
+
+_IN_POWERS = re.compile(
+    r"(#?[A-Za-z][A-Za-z ]{3,24}?) ?[(\[](?:[x×*] ?)?(?:1[eE]|10\^?)([69])[)\]]"
+)
+"""A label in powers of ten: `params [1e9]`."""
+
+
+def _of_its_device(label: str) -> str:
+    """A label of a rate with the word for a device where it names the device: `tokens/s per MI250`.
+
+    >>> _of_its_device("tokens/s per MI250"), _of_its_device("MI300X / H100")
+    ('tokens/s per GPU', 'MI300X / H100')
+    """
+    rated = _PER_SOMETHING.search(label) if "/" in label or "per" in label else None
+    named = devices(label) if rated else []
+    if len(named) != 1 or not _PER_SOMETHING.search(label[: named[0].start + 1]):
+        return label
+    before, behind = label[: named[0].start], label[named[0].end :]
+    return f"{before}GPU{behind}" if _A_RATE.search(before) else label
+
+
+_PER_SOMETHING = re.compile(r"(?:\bper |/ ?)[A-Z0-9]", re.IGNORECASE)
+
+_A_RATE = re.compile(r"(?:\bper |/ ?)s(?:ec(?:ond)?)?\b|FLOP", re.IGNORECASE)
 
 
 @lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
@@ -526,7 +553,7 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         rated = measure is not None and "/" in bracket[2]  # `checkpointing (s/it)`
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
-    return Column(shown, None, degrees=degrees(label) or several(label))
+    return Column(shown, None, degrees=degrees(label) or several(label) or of_a_shape(label))
 
 
 PARTS_OF_MEMORY = {

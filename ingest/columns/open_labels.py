@@ -9,7 +9,7 @@ allocator, for a bare unit of bytes, and for what was measured beside its estima
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -316,6 +316,24 @@ def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
 
 
+def sizes_said(texts: Iterable[str]) -> tuple[str, ...]:
+    """Those texts of a document that say what its memories are, wherever they stand.
+
+    >>> sizes_said(['- "Peak mem" is that of rank 0, in GB.', "It has 80 GB of memory."])
+    ('- "Peak mem" is that of rank 0, in GB.',)
+    """
+    return tuple(text for text in texts if _BYTES.search(text) and _SAYS_SIZES.match(text))
+
+
+_SAYS_SIZES = re.compile(
+    r"[\s>*+-]{0,8}(?:(?:all|the|our) )?[\"“`*_]{0,3}"
+    r"(?:(?:peak|max(?:imum)?|GPU|device) )*mem(?:ory)?\b"
+    r"[\"”`*_]{0,3}[^.;:=|]{0,24}?(?:\b(?:is|are|means|in)\b|[:=—–])",
+    re.IGNORECASE,
+)
+"""Beginning of a text that says of memories what they are."""
+
+
 def with_reserved(grid: Grid, schema: Schema, above: Above) -> Grid:
     """The grid with `reserved` behind labels of memory where the nearest text above that says which
     of PyTorch's figures they are says so: `Peak memory is torch.cuda.max_memory_reserved.`"""
@@ -463,17 +481,20 @@ _OF_A_MEMORY = re.compile(r"m[eé]m|ram|hbm|speicher|存|メモリ|메모리", r
 
 @lru_cache(maxsize=REMEMBERED)
 def _is_bare_memory(label: str, schema: Schema) -> bool:
-    last_word = label.split()[-1:]  # `4090 显存`
-    (column, short) = header([label, *last_word], schema) if label else (None, None)
-    if column and column.spec is None:
-        column = short
+    words = label.split()
+    parts = [label, *words[-1:], " ".join(words[:-1])]  # `4090 显存`, `peak mem before`
+    columns = [header([part], schema)[0] for part in parts] if words else []
+    column = next((each for each in columns if each.spec is not None), None)
     memory = column is not None and column.spec is not None and column.spec.name == "memory"
     return memory and column is not None and not column.unit_known
 
 
 def _in_bytes(label: str, near: Sequence[str]) -> str | None:
     """A label of a memory without a unit with the one that a text gives it; None elsewhere."""
-    last = label.rsplit(maxsplit=1)[-1]  # `4090 显存`
+    words = label.split()
+    last = words[-1]  # `4090 显存`
+    if len(words) > 1 and not _OF_A_MEMORY.search(last):
+        last = words[-2]  # `peak mem before`
     names = "|".join(map(re.escape, {label, last, "memory" if last == "mem" else last}))
     own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
     form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b|{_IS_IN})", re.IGNORECASE)

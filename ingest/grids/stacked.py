@@ -1,4 +1,4 @@
-"""Tables of plain text with a rule below labels of one line or several, as people draw them in mails.
+"""Tables of plain text with a rule below labels of one line or several, as mails have them.
 
 In: the lines of a document. Out: a `Grid` for each rule with labels above it and rows below, whose
 cells stand in columns of the page: each word of the labels belongs to the column that it stands
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 from assay.ingest.grids.aligned import FEWEST, MEASURES, ROWS, Word, is_number, pieces
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
@@ -39,7 +40,8 @@ def _table(lines: Sequence[Line], rule: int, floor: int) -> Grid | None:
     if len(rows) < ROWS or len(columns) < FEWEST:
         return None
     body = [_placed(row, columns) for row in rows]
-    if not all(body) or 2 * sum(map(is_number, sum(rows, []))) < sum(map(len, rows)):
+    counted = sum(map(is_number, chain.from_iterable(rows)))
+    if not all(body) or 2 * counted < sum(map(len, rows)):
         return None
     top, labels = _labels(lines[floor:rule], columns)
     if not all(labels[1:]) or not MEASURES.search("  ".join(labels)):
@@ -65,7 +67,7 @@ def _columns(rows: Sequence[Sequence[Word]]) -> list[Word]:
         Word(min(word.begin for word in column), max(word.end for word in column), "")
         for column in zip(*whole, strict=True)
     ]
-    apart = all(left.end < right.begin for left, right in zip(found, found[1:], strict=False))
+    apart = all(left.end < right.begin for left, right in pairwise(found))
     return found if apart else []
 
 

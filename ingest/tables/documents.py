@@ -346,7 +346,8 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|：|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,160})"
+    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}[`'\"”]?\s*"
+    r"(?::|：|=|--|–|—|\b(?:is|means|denotes|stands for|refers to)\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
@@ -773,4 +774,11 @@ def meant(name: str, told: Mapping[str, str]) -> str | None:
     for part in (name, name.partition("(")[2].strip(" )")):
         if (own := only(part)) and own.end - own.start == len(part.strip()):
             return own.text
+    sized = _OF_A_SIZE.fullmatch(name.strip())
+    if sized and (own := only(sized[1])) and own.end - own.start == len(sized[1]):
+        return f"{sized[1]} ({sized[2]})"
     return None
+
+
+_OF_A_SIZE = re.compile(r"(\S.*?) ?[(（] ?([0-9]{2,3} ?G(?:i?B)?) ?[)）]?")
+"""A device with its memory in brackets: `RTX 4090 (24GB)`."""

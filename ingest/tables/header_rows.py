@@ -228,6 +228,21 @@ def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -
     return replace(grid, heads=(*upper, doubled(grid.heads[-1], head=True)), rows=rows)
 
 
+def named_by_both(grid: Grid) -> tuple[str, ...]:
+    """The labels of two columns that the label of another says it is of: `Batch (FP32 / AMP)`
+    beside `FP32` and `AMP`."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells] if grid.heads else []
+    told = {found.groups()[1:] for label in labels if (found := _OF_BOTH.fullmatch(label))}
+    sides = [(one, other) for one, other in told if {one, other} <= set(labels) and one != other]
+    return sides[0] if len(sides) == 1 else ()
+
+
+def of_its_side(label: str, sides: Sequence[str]) -> tuple[str, str] | None:
+    """What a column of such a grid is of, and the side that it is of."""
+    base, sign, side = label.rpartition(" - ")
+    return (base, side) if sign and side in sides else None
+
+
 _AXES = re.compile(r"([^\\/|]+?)(?:\s*(?:\\+|╲)\s*|\s+[/|]\s+)([^\\/|]+)")
 """The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
 

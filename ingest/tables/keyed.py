@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import fills, quantity
@@ -38,8 +38,8 @@ class Keyed:
 
     rows: dict[str, dict[str, Cell]]
     columns: tuple[str, ...]
-    models: dict[str, Cell] = field(default_factory=dict)
-    """The names as models, where a label says that they are, or the table is of no machines."""
+    models: dict[str, dict[str, Cell]] = field(default_factory=dict)
+    """The names as models or as their sizes, where the table is of no machines."""
     machines: dict[str, Cell] = field(default_factory=dict)
     """How many devices a machine has, by the device, where no two machines have the same."""
     of_machines: bool = False
@@ -81,7 +81,7 @@ class Keyed:
         names = [name for name in self.rows if _in_title(name, title)]
         if len(names) != 1 or not self.models or any(map(_own_model, records)):
             return set()
-        said = {**self.rows[names[0]], "model": self.models[names[0]]}
+        said = {**self.rows[names[0]], **self.models[names[0]]}
         return set[int]().union(
             *(_give(record, named, cell) for record in records for named, cell in said.items())
         )
@@ -118,10 +118,19 @@ def _in_title(name: str, title: str) -> bool:
     """Whether the words about a table name a row of another one: of a single letter as `(L)`, or
     with the word for what it is."""
     word = re.escape(name)
+    named = rf"(?<![\w-]){word}(?![\w-]|\.[0-9])"
     if len(name) <= _SHORT:
-        return re.search(rf"\({word}\)|\b{word}[- ]model\b|\bmodel {word}\b", title) is not None
-    return re.search(rf"(?<![\w-]){word}(?![\w-]|\.[0-9])", title) is not None
+        named = rf"\({word}\)|\b{word}[- ]model\b|\bmodel {word}\b"
+    found = re.search(named, title)
+    return found is not None and not _OF_OTHERS.search(title[: found.end()])
 
+
+_OF_OTHERS = re.compile(
+    r"\b(?:than|vs\.?|versus|unlike|compared (?:to|with)|(?:similar|relative|next) to"
+    r"|as (?:for|with|in)|instead of|except|but for|not)\b[^.;:]{0,80}$",
+    re.IGNORECASE,
+)
+"""Words before the name of a run that other runs are compared with."""
 
 _SHORT = 2
 """Letters of names that are words of a text as well."""
@@ -140,6 +149,11 @@ def _names(record: Record) -> list[tuple[str, str]]:
     model = record.cells.get("model")
     printed = model is not None and model.value_origin == "printed"
     own = [("", plain(model.text))] if model is not None and printed else []
+    size = record.cells.get("model_size") or record.cells.get("parameters")
+    if size is not None and size.value_origin == "printed" and not own:
+        own = [
+            ("", f"{size.text}{sign}") for sign, scale in SUFFIXES.items() if scale == size.scale
+        ]
     counted = [(label, _TIMES.sub("", plain(text), count=1)) for label, text in record.other
                if _TIMES.match(plain(text))]  # fmt: skip
     noted = [(label, found[1]) for label, text in record.other
@@ -162,10 +176,13 @@ def _of_a_count(record: Record, label: str, name: str) -> dict[str, Cell]:
     return {"nodes": Cell(many, record.line, record.column)}
 
 
-def keyed(source: str, grid: Grid, turned: Grid | None, schema: Schema) -> Keyed | None:
-    """A grid as a table of configurations, as it stands or turned; None where it is none."""
+def keyed(
+    source: str, grid: Grid, turned: Grid | None, schema: Schema, legend: Mapping[str, str]
+) -> Keyed | None:
+    """A grid as a table of configurations, as it stands or turned; None where it is none. `legend`
+    are the labels that its document explains."""
     for each in (grid, turned):
-        if each is not None and (found := _keyed(source, each, schema)):
+        if each is not None and (found := _keyed(source, each, schema, legend)):
             return found
     return None
 
@@ -177,10 +194,10 @@ _CAN_RUN = re.compile(
 """A label of what something can run on, which is not where the runs of other tables ran."""
 
 
-def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
-    columns = header(grid.header(), schema)
+def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -> Keyed | None:
+    columns = _explained(grid.header(), schema, legend)
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
-    several = {n: held for n, c in enumerate(columns) if (held := _several(c.label))}
+    several = {n: held for n, c in enumerate(columns) if (held := c.degrees or _several(c.label))}
     machines = _machines(columns, rows)
     told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
     count = len(told) + sum(len(held) - 1 for held in several.values())
@@ -195,29 +212,55 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
         return None  # it measures something itself, of servers perhaps
     rows = [row for row in rows if any(row.cells[n].text for n in told)]
     at = _naming(columns, rows, told)
-    if at is None:
+    if at is None:  # models by their sizes
+        at = _of_sizes(columns, rows)
+        told = [n for n in told if n != at]
+    if at is None or not (told or machines):
         return None
     found: dict[str, dict[str, Cell]] = {}
-    models: dict[str, Cell] = {}
+    models: dict[str, dict[str, Cell]] = {}
     sizes = _sizes(columns, rows, {at, *told})
+
+    def said_at(n: int, cell: GridCell) -> dict[str, Cell]:
+        if n in machines:
+            return _of_machine(cell)
+        if n in several:
+            return _each(several[n], cell)
+        return _configuration(source, columns[n], cell)
+
     for row in rows:
         cells = dict[str, Cell]()
         for n in told:
-            if n in machines:
-                cells |= _of_machine(row.cells[n])
-            elif n in several:
-                cells |= _each(several[n], row.cells[n])
-            else:
-                cells |= _configuration(source, columns[n], row.cells[n])
+            cells |= said_at(n, row.cells[n])
         for n in sizes if "parameters" not in cells else ():
             cells |= _of_size(row.cells[n])
         key = row.cells[at]
         for name in [plain(key.text), *_LISTED.split(plain(key.text))]:
             found.setdefault(name, cells)
-            if not machines:
-                models[name] = Cell(name, key.line, key.column, value_origin="stated")
+            models[name] = _called(name, key)
     understood = tuple(columns[n].label for n in (*told, *sizes))
-    return Keyed(found, understood, models, _by_device(found) if machines else {}, bool(machines))
+    if machines:
+        return Keyed(found, understood, {}, _by_device(found), of_machines=True)
+    return Keyed(found, understood, models)
+
+
+def _called(name: str, key: GridCell) -> dict[str, Cell]:
+    """The model that a name is, or its size where it is nothing else."""
+    size = _of_size(key) if _SIZE.fullmatch(name) else {}
+    return size or {"model": Cell(name, key.line, key.column, value_origin="stated")}
+
+
+def _explained(
+    labels: Sequence[str], schema: Schema, legend: Mapping[str, str]
+) -> Sequence[Column]:
+    """The columns of labels, of those that leave open what they are what a legend says of them."""
+    told = header([legend.get(plain(label), label) for label in labels], schema)
+    return [
+        replace(other, label=own.label)
+        if other.spec and _configures(other) and (own.spec is None or own.spec.name == "batch_size")
+        else own
+        for own, other in zip(header(labels, schema), told, strict=True)
+    ]
 
 
 def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:
@@ -234,9 +277,23 @@ def _naming(columns: Sequence[Column], rows: Sequence[GridRow], told: Sequence[i
     """The first free column whose cells are words, and another in each row."""
     for at, column in enumerate(columns):
         names = [plain(row.cells[at].text) for row in rows]
-        words = all(any(c.isalpha() for c in name) for name in names)
+        words = all(re.search(r"[^\W\d_]", _POWER.sub("", name)) for name in names)
         free = at not in told and (column.spec is None or column.spec.name == "model")
         if free and words and len(set(names)) == len(names) >= FEWEST:
+            return at
+    return None
+
+
+_POWER = re.compile(r"[0-9][eE][+-]?[0-9]")
+"""In a number that is no name: `3e-4`."""
+
+
+def _of_sizes(columns: Sequence[Column], rows: Sequence[GridRow]) -> int | None:
+    """The column of the sizes of models, another in each row."""
+    for at, column in enumerate(columns):
+        names = [plain(row.cells[at].text) for row in rows]
+        sizes = column.spec is not None and column.spec.name in ("model_size", "parameters")
+        if sizes and all(map(_SIZE.fullmatch, names)) and len(set(names)) == len(names) >= FEWEST:
             return at
     return None
 
@@ -351,12 +408,46 @@ def configured(
         yield used
 
 
-_WORDS_OF = re.compile(r"[A-Za-z][\w.-]*")
+_WORDS_OF = re.compile(r"[A-Za-z][\w.-]*|(?<![\w.])[0-9]+(?:\.[0-9]+)?[BM]\b")
 
 
 def _lacks(records: Sequence[Record], names: Set[str]) -> bool:
     """Whether some row does not say one of these fields."""
     return any(not names <= record.cells.keys() for record in records)
+
+
+_OF_A_MODEL = ("model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads",
+               "ffn_hidden", "vocab", "experts")  # fmt: skip
+"""Fields that say what a model is, of whatever a run of it does."""
+
+
+def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
+    """The models whose shapes rows of measured tables print beside their names, as a table of
+    configurations would say them: a later table names one of them, and not how it is built. A name
+    with two shapes says none."""
+    shapes = defaultdict[str, list[dict[str, Cell]]](list)
+    for record in (record for records in tables for record in records):
+        model = record.cells.get("model")
+        if model is not None and model.value_origin == "printed":
+            own = {name: record.cells[name] for name in _OF_A_MODEL if name in record.cells}
+            held = {n: cell for n, cell in own.items() if cell.value_origin == "printed"}
+            shapes[plain(model.text)].append(held)
+    found = {name: _alike(cells) for name, cells in shapes.items()}
+    rows = {name: {n: cell._replace(value_origin="stated") for n, cell in cells.items()}
+            for name, cells in found.items() if cells}  # fmt: skip
+    named = {name: {"model": cells["model"]} for name, cells in rows.items()}
+    return Keyed(rows, (), named) if rows else None
+
+
+def _alike(shapes: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
+    """The fields of all of some shapes, the first of each; nothing where two of them differ."""
+    found = dict[str, Cell]()
+    for cells in shapes:
+        for name, cell in cells.items():
+            before = found.setdefault(name, cell)
+            if (before.text, before.scale) != (cell.text, cell.scale):
+                return {}
+    return found
 
 
 class Stated(NamedTuple):

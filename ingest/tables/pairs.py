@@ -416,10 +416,16 @@ _OF_ONE_DEVICE = re.compile(
 )
 
 
+_OF_THE_MOST = re.compile(
+    r"(?:the )?(?:max(?:imum)?|highest|peak|min(?:imum)?|mean|average)\b", re.I
+)
+"""Beginning of a note on one of several devices, whichever that is: `max over all ranks`."""
+
+
 def _noted(label: str, note: str) -> str:
     """A label with whose it is, as its footnote says first, where it does not itself."""
     told = {"per GPU": _OF_ONE, "(total)": _OF_ALL, "per node": _OF_OTHERS}
     found = {said: match.start() for said, form in told.items() if (match := form.search(note))}
-    if not found or of_one_device(label):
+    if not found or of_one_device(label) or _OF_THE_MOST.match(note.strip()):
         return label
     return f"{label} {min(found, key=lambda said: found[said])}"

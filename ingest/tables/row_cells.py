@@ -247,7 +247,15 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
     numeric_cell(record, column.spec, found, text)
     for name, value in remark(plain(text)).items():
         record.cells.setdefault(name, Cell(value, at.line, at.column))
+    size = SIZE_BEHIND.search(text) if column.spec.quantity and column.spec.unit != "B" else None
+    if size and (measure := unit(size[2])):
+        held = Cell(size[1].replace(",", ""), at.line, at.column, measure.scale)
+        record.cells.setdefault("memory", held)
     return None
+
+
+SIZE_BEHIND = re.compile(r"[0-9][^()]{0,20}\(~?([0-9][0-9,]*(?:\.[0-9]+)?) ?([MG]i?B)\)\s*$")
+"""A memory in brackets behind a rate or a time: `19.4 (27.8 GB)`."""
 
 
 _RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)")

@@ -194,13 +194,15 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         [apart(label, schema, printed_unit(grid, at)) for at, label in enumerate(labels)]
     )
     sides = _of_one_device(_by_name((each[0], at, each[1]) for at, each in enumerate(told) if each))
+    sides = {name: own | _in_short(name, labels, told, schema) for name, own in sides.items()}
     shared = header(labels, schema)
+    placed = {at for own in sides.values() for at in own}
     if len(sides) < 2 or any(
-        column.spec is not None and column.spec.quantity and not each
-        for column, each in zip(shared, told, strict=True)
+        column.spec is not None and column.spec.quantity and at not in placed
+        for at, column in enumerate(shared)
     ):
         return ()
-    rest = common(shared, {at for at, each in enumerate(told) if each})
+    rest = common(shared, placed)
     groups = []
     for name, own in sides.items():
         held = [column.spec.name for column in own.values() if column.spec]
@@ -208,6 +210,25 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             return ()
         groups.append(Group(rest, own, name, named_side(name, schema), min(own)))
     return tuple(groups)
+
+
+def _in_short(
+    name: str, labels: Sequence[str], told: Sequence[object], schema: Schema
+) -> dict[int, Column]:
+    """Further columns of a side that is named at length once, and in short there: `Birch MFU`
+    beside `Birch (H100) tok/s/GPU`."""
+    short = _BRACKET_BEHIND.sub("", name)
+    found = dict[int, Column]()
+    for at, label in enumerate(labels) if short != name else ():
+        rest = label.removeprefix(short)
+        if told[at] is None and rest != label and rest.startswith(" "):
+            (column,) = header([rest.strip()], schema)
+            if column.spec is not None and column.spec.quantity:
+                found[at] = replace(column, label=label)
+    return found
+
+
+_BRACKET_BEHIND = re.compile(r"\s*\([^()]*\)$")
 
 
 def _of_one_device(sides: dict[str, dict[int, Column]]) -> dict[str, dict[int, Column]]:

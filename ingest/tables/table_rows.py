@@ -49,6 +49,7 @@ from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
+    sizes_said,
     with_bare_sizes,
     with_batch_scopes,
     with_first_of_two,
@@ -122,7 +123,14 @@ from assay.ingest.tables.documents import (
     units_of_code,
 )
 from assay.ingest.tables.header_rows import carried
-from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
+from assay.ingest.tables.keyed import (
+    MOST_PLAIN,
+    SetUps,
+    configured,
+    keyed,
+    models_of,
+    stated,
+)
 from assay.ingest.tables.long_tables import IrregularError, ways
 from assay.ingest.tables.named_above import (
     SENTENCE_END,
@@ -143,6 +151,7 @@ from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
+    SIZE_BEHIND,
     capacities,
     fill,
     is_silent,
@@ -215,6 +224,7 @@ def _document(
         spoken,
         mixed_format(line.text for line in lines) if found else "",
         serving,
+        sizes_said(line.text for line in lines if len(line.text) <= LONGEST) if found else (),
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -239,7 +249,7 @@ def _document(
             told = Before(place.heading, said)
             before |= {_in_any_format(grid.header()): told} if said else {}
         tables.append(table)
-    _configure(tables, region.source.name, schema, folded)
+    _configure(tables, region.source.name, schema, folded, known.legend)
     read = [table for table in tables if table.records]
     begins = [table.grid.begin for table in read]
     set_ups = SetUps((table.titles, bool(table.records)) for table in tables)
@@ -253,15 +263,23 @@ def _document(
     return known.trained
 
 
-def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
+def _configure(
+    tables: Sequence[_Table],
+    source: str,
+    schema: Schema,
+    folded: Folded,
+    legend: Mapping[str, str],
+) -> None:
     """Give rows what a table of configurations says of them by their names."""
     measured = [(table.records, table.about) for table in tables if table.records]
     bare = [table for table in tables if measured and not table.records]
-    found = [keyed(source, table.grid, turned_grid(table.grid), schema) for table in bare]
+    found = [keyed(source, table.grid, turned_grid(table.grid), schema, legend) for table in bare]
     for table, held, used in zip(bare, found, configured(measured, found), strict=True):
         if held and used:
             folded.claimed.update(used)
             table.filled, table.read_rows = set(held.columns), len(held.rows)
+    own = models_of([records for records, _ in measured])
+    folded.claimed.update(*configured(measured, [own]))
 
 
 def _state(
@@ -314,6 +332,7 @@ class Known(NamedTuple):
     spoken: bool = False  # of training, and not more of serving
     mixed: str = ""  # the format of its runs in mixed precision
     serving: bool = False  # whether it is about that
+    sizes: Sequence[str] = ()  # texts that say what its memories are
 
 
 class _Table:
@@ -377,6 +396,7 @@ class _Table:
         labelled = with_outcomes(labelled, schema, known.no_room)
         explained_near = cache(lambda: [*place.texts(), *self._explained_below()])
         labelled = with_memory_units(labelled, schema, explained_near)
+        labelled = with_memory_units(labelled, schema, lambda: known.sizes)
         labelled = with_reserved(labelled, schema, explained_near)
         labelled = with_bare_sizes(
             labelled, schema, lambda: [line.text for line in (*place.titles, *place.near)]
@@ -908,7 +928,8 @@ class _Table:
             more = [
                 text
                 for text in said
-                if _BRACKETED.fullmatch(plain(text)) and not remark(plain(text))
+                if _BRACKETED.fullmatch(plain(text))
+                and not (remark(plain(text)) or SIZE_BEHIND.search(text))
             ]
             if len(more) * 2 >= len(said) > 0:
                 found.append(f"{column.label} (numbers in brackets)")

@@ -554,7 +554,7 @@ def _timed(own: Column, told: Column) -> bool:
 
 
 _UNIT_OF_ALL = re.compile(
-    r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
+    r"(?:单位(?:均?为|是|[:：])?|\b(?i:units?|performance|throughput|numbers|values|figures|results)\b"
     r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*"
     r"([A-Za-z]+(?:/(?:[A-Za-z]+|卡))+|[A-Za-z]+ per sec(?:ond)?(?: per (?:GPU|device))?\b)"
 )
@@ -566,6 +566,16 @@ def _of_everything(text: str) -> tuple[str, ...]:
     """Units that a line gives everything in the table below it."""
     found = _UNIT_OF_ALL.findall(text) if len(text) <= LONGEST else ()
     return tuple(each.replace("卡", "GPU").replace(" per ", "/") for each in found)
+
+
+def unit_of_all(above: Sequence[Line]) -> str | None:
+    """The one unit in which the text above a table says that all its numbers are.
+
+    >>> unit_of_all([Line(1, "Values are tokens/s/GPU; MFU is given for v0.14.", 1, {})])
+    'tokens/s/GPU'
+    """
+    units = {found for line in above for found in _of_everything(line.text)}
+    return units.pop() if len(units) == 1 else None
 
 
 _OWN = {"性能", "吞吐", "吞吐量"}
@@ -582,6 +592,9 @@ _COMPARED = re.compile(
 )
 """A label of what two rates are to each other: `Throughput speedup (TF32 to mixed precision)`."""
 
+_SIZED = re.compile(r"\([^()]+\)$")
+"""Something in brackets behind a name, which is a part of it."""
+
 _IN_ITS_UNIT = re.compile(r"\([^()]*/[^()]*\)$")
 
 
@@ -595,10 +608,9 @@ def by_unit_above(
 ) -> list[tuple[str, int, str, Column]]:
     """Name, place, device and column of each side whose unit the text above a table says; the
     device is empty where nothing says which."""
-    units = {found for line in above for found in _of_everything(line.text)}
-    if len(units) != 1:
+    printed = unit_of_all(above)
+    if printed is None:
         return []
-    (printed,) = units
     (column,) = header([f"throughput ({printed})"], schema)
     if column.spec is None or not column.spec.quantity:
         return []
@@ -610,7 +622,8 @@ def by_unit_above(
         for label, alike in zip(whole, same, strict=True)
     ]
     for at, (label, own) in enumerate(zip(labels, header(labels, schema), strict=True)):
-        name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
+        name = _OF_WHOM.sub(" ", label).strip(" _-:：")
+        name = name if _SIZED.search(name) else name.strip(" _-:：()（）")
         device = meant(name, told) or meant(label, told)
         of_whom = _OF_WHOM.search(label) is not None
         if _IN_ITS_UNIT.search(label) or _COMPARED.search(label):
@@ -621,4 +634,18 @@ def by_unit_above(
     rest = [label for at, label in enumerate(whole) if at not in {at for _, at, _, _ in sides}]
     if labels != whole and any(name in label for name, *_ in sides for label in rest):
         return []  # of each there is more than a rate, whose own units stand in the labels
-    return sides if len(sides) > 1 or all(device for _, _, device, _ in sides) else []
+    mine = {at for _, at, _, _ in sides}
+    left = any(
+        at not in mine
+        and own.spec is None
+        and not _COMPARED.search(own.label)
+        and _all_numbers(grid, at)
+        for at, own in enumerate(header(whole, schema))
+    )
+    return sides if len(sides) > 1 or (all(dev for _, _, dev, _ in sides) and not left) else []
+
+
+def _all_numbers(grid: Grid, at: int) -> bool:
+    """Whether a column holds numbers and nothing else."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return bool(texts) and all(_digits(text) is not None for text in texts)

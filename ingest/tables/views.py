@@ -17,7 +17,7 @@ from assay.ingest.columns.composite import called, remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.columns.titles import SIZED
-from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
+from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
 from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import AGAIN, NONE_AGAIN
@@ -37,6 +37,8 @@ from assay.ingest.tables.header_rows import (
     corner,
     counts,
     headed,
+    named_by_both,
+    of_its_side,
     over_counts,
     quantities,
     shared_out,
@@ -55,6 +57,7 @@ from assay.ingest.tables.sides import (
     A_WAY,
     DIGIT,
     FAILED,
+    Common,
     Group,
     apart,
     by_brackets,
@@ -74,7 +77,7 @@ from assay.ingest.tables.sides import (
     unmarked,
 )
 from assay.ingest.tables.turned import grouped_below, turned_grid
-from assay.ingest.tables.units_beside import with_unit_column, with_units
+from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, english, of_one_device, said, split
 
@@ -167,24 +170,48 @@ def _ways(
     labels |= _listed_in_order(grid, above)
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
+    told = dict.fromkeys(
+        each[0] for at, label in enumerate(grid.header())
+        if (each := apart(plain(label), schema, printed_unit(grid, at)))
+    )  # fmt: skip
+    shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
+    yield from _side_by_side(grid, shared, schema, above, declared)
+    yield _used(_plain(grid, schema, labels), above)
+    if groups := grouped(shared, schema):
+        yield View(shared, groups)
+    if groups := by_names(grid, schema):
+        yield View(grid, groups)
+    yield from _ways_across(grid, schema, above, labels)
+    if groups := by_cells(grid, schema) or of_one_model(grid, schema):
+        yield View(grid, groups)
+    yield from _by_text(grid, schema, above, declared)
+    if groups := _by_remarks(grid, schema, above):
+        yield View(grid, groups)
+
+
+def _side_by_side(
+    grid: Grid, shared: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line]
+) -> Iterator[View]:
+    """The views of a grid whose header tells several runs apart; `shared` has a column for each of
+    them where one column is of two."""
     if groups := repeated(grid, schema):
         yield View(grid, groups)
     if groups := spanned(grid, schema) or under_one(grid, schema, above):
         yield View(grid, groups)
     if groups := by_brackets(grid, schema, _with_declared(above, declared)):
         yield View(grid, groups)
+    if shared is not grid and (groups := grouped(shared, schema)):
+        yield View(shared, groups)
     if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
-    yield _used(_plain(grid, schema, labels), above)
-    told = dict.fromkeys(
-        each[0] for at, label in enumerate(grid.header())
-        if (each := apart(plain(label), schema, printed_unit(grid, at)))
-    )  # fmt: skip
-    shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
-    if groups := grouped(shared, schema):
-        yield View(shared, groups)
-    if groups := by_names(grid, schema):
-        yield View(grid, groups)
+    if groups := _beside_measured(grid, schema, above):
+        yield View(grid, groups, melted=True)
+
+
+def _ways_across(
+    grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str, str]
+) -> Iterator[View]:
+    """The views of a grid whose rows are its columns."""
     if other := turned_grid(grid):
         other = _of_settings(with_units(other, schema, above), schema)
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
@@ -193,13 +220,20 @@ def _ways(
         yield _of_corner(replace(of_runs, turned=True))
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
-    if groups := by_cells(grid, schema) or of_one_model(grid, schema):
-        yield View(grid, groups)
+
+
+def _by_text(
+    grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line]
+) -> Iterator[View]:
+    """The views of a grid of which the text around it says what it measures."""
+    if sides := named_by_both(grid):
+        apart_ = shared_out(grid, sides, sides.__contains__)
+        told = _by_caption(apart_, schema, above, declared, sides)
+        if groups := _each_its_own(told, sides, schema):
+            yield View(apart_, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
         yield View(grid, groups, melted=True)
-    if groups := _by_remarks(grid, schema, above):
-        yield View(grid, groups)
 
 
 def _with_declared(above: Sequence[Line], declared: Sequence[Line]) -> Sequence[Line]:
@@ -538,10 +572,15 @@ def _length(label: str) -> dict[str, str]:
 
 
 def _by_caption(
-    grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line] = ()
+    grid: Grid,
+    schema: Schema,
+    above: Sequence[Line],
+    declared: Sequence[Line] = (),
+    shared: Sequence[str] = (),
 ) -> tuple[Group, ...]:
     """A group for each column headed by a configuration, of the one quantity named above, or else
-    of the one in which the text around the section says that it measures."""
+    of the one in which the text around the section says that it measures; settings of each of the
+    sides `shared` stand in columns of their own."""
     columns = _without_budgets(header(grid.header(), schema), above)
     if len(columns) < 3 or quantities(columns):
         return ()
@@ -556,6 +595,8 @@ def _by_caption(
         n for n in range(len(columns))
         if n not in settings and n not in ratios and not _in_words_alone(grid, n)
         and not _OF_A_SET_UP.fullmatch(columns[n].label)
+        and not set(split(columns[n].label)) & _COUNTERS
+        and not of_its_side(columns[n].label, shared)
     ]  # fmt: skip
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
@@ -574,7 +615,10 @@ def _by_caption(
         if not any(named_by.values()):
             sides = free
     found = meant_above(above, declared, schema)
-    if found is None:
+    nearest = [line for line in above if line.text.strip()][-1:]
+    if found is None and (rated := unit_of_all(nearest)):
+        found = said(f"throughput ({rated})")
+    if found is None or found.field not in fields(schema):
         return ()
     spec = fields(schema)[found.field]
     others = [columns[n].label for n in sides if not named_by.get(n)]
@@ -613,6 +657,78 @@ def _by_caption(
         Group(rest, {at: column}, column.label, {**over[at - 1], **(named_by.get(at) or {})}, at)
         for at, column in own.items()
     )
+
+
+def _each_its_own(
+    groups: Sequence[Group], sides: Sequence[str], schema: Schema
+) -> tuple[Group, ...]:
+    """Groups with the settings that a label gives each of them: `Batch (FP32 / AMP)`."""
+    found = []
+    for group in groups:
+        own, rest = dict(group.own), []
+        for at, column in group.common.columns:
+            told = of_its_side(column.label, sides)
+            if told is None:
+                rest.append((at, column))
+            elif told[1] == group.label:
+                own[at] = replace(header([told[0]], schema)[0], label=column.label)
+        found.append(replace(group, common=Common(group.width, tuple(rest)), own=own))
+    return tuple(found)
+
+
+_COUNTERS = {"phase", "trial", "case", "index", "seed", "experiment", "exp"}
+"""Words of a column that numbers its rows."""
+
+
+def _beside_measured(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+    """The same for some columns of a table of which others say what they measure: each of those is
+    of the set-up that its label names (`v0.13 | v0.14 | MFU (v0.14)`), or of the row alone."""
+    columns = header(grid.header(), schema)
+    measured = {n: c for n, c in enumerate(columns) if c.spec and c.spec.quantity}
+    left = [n for n in range(len(columns)) if n not in measured]
+    if grid.labels or not measured or len(left) < FEWEST_BESIDE or not grid.heads:
+        return ()
+    groups = _by_caption(_of_columns(grid, left), schema, above)
+    names = {column.spec.name for group in groups for column in group.own.values() if column.spec}
+    told = {column.spec.name for column in measured.values() if column.spec}
+    if len(groups) < len(("one", "another")) or names & told:
+        return ()
+    held = {
+        n: [group for group in groups if _names_it(columns[n].label, group.label)] for n in measured
+    }
+    nobodys = tuple((left[at], column) for at, column in groups[0].common.columns)
+    common_ = Common(len(columns), nobodys)
+    found = [
+        Group(
+            common_,
+            {left[at]: column for at, column in group.own.items()}
+            | {n: columns[n] for n in measured if held[n] == [group]},
+            group.label,
+            group.said,
+            left[group.at] if group.at is not None else None,
+        )
+        for group in groups
+    ]
+    rest = {n: columns[n] for n in measured if not held[n]}
+    return (*found, Group(common_, rest)) if rest else tuple(found)
+
+
+FEWEST_BESIDE = 3
+"""Columns beside those that say what they measure: names of rows, and two set-ups."""
+
+
+def _names_it(label: str, name: str) -> bool:
+    """Whether the label of a column names a set-up: `MFU (v0.14)`."""
+    return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", label) is not None
+
+
+def _of_columns(grid: Grid, kept: Sequence[int]) -> Grid:
+    """A grid with some of its columns only."""
+
+    def cut(row: GridRow) -> GridRow:
+        return replace(row, cells=tuple(row.cells[n] for n in kept if n < len(row.cells)))
+
+    return replace(grid, heads=tuple(map(cut, grid.heads)), rows=tuple(map(cut, grid.rows)))
 
 
 _AGAIN = re.compile(
@@ -799,11 +915,20 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     if (last := opens_table(above)) and not compared:  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
+    swept = {each[1] if (each := _SWEPT.fullmatch(label)) else "" for label in labels}
+    one = len(swept) == 1 and "" not in swept  # whatever it stands for
     return told and len(sides) > 1 and all(
-        columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
-        and not _words_of_a_name(label) & _OTHER_THINGS
+        columns[n].spec is None and not columns[n].degrees and _NAMES.search(label)
+        and (one or not _words_of_a_name(label) & _OTHER_THINGS)
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
+
+
+_NAMES = re.compile(r"[^\W\d_]|^[0-9]+(?:\.[0-9]+){2,3}$")
+"""In the label of a set-up: a letter, or the number of a version."""
+
+_SWEPT = re.compile(r"([A-Za-z]{1,3}) ?= ?[0-9]+[kK]?")
+"""A label of one value of something that a letter stands for: `m = 16`."""
 
 
 def _words_of_a_name(label: str) -> set[str]:
@@ -853,7 +978,7 @@ def _numbers(grid: Grid, sides: Sequence[int], above: Sequence[Line]) -> bool:
 
 _BRACKETS_ARE = re.compile(r"\b(?:in|number in) (?:brackets|parenthes[ei]s)\b|括号", re.IGNORECASE)
 
-_BRACKETED = re.compile(r"\s*[(（][0-9][0-9,.]*[)）]$")
+_BRACKETED = re.compile(r"\s*[(（][0-9][0-9,.]*(?: ?[A-Za-z]{1,3})?[)）]$")
 
 
 _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)")

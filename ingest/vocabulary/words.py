@@ -166,8 +166,14 @@ def _split(text: str) -> tuple[str, ...]:
     if "_" in text:
         text = _SNAKE.sub(lambda found: "/".join(filter(None, found.groups())), text)
         text = text.replace("_", " ")
+    if "all" in text.casefold():
+        text = _OF_ALL_RANKS.sub(lambda found: re.sub(r"\W", "", found[0]), text)
     apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", _KILO_TOKENS.sub("k tok", text)))
     return tuple(_spelled(word.casefold()) for word in _WORD.findall(apart))
+
+
+_OF_ALL_RANKS = re.compile(r"\ball[- ]?(?:to[- ]?all|2[- ]?all|gather|reduce)\b", re.IGNORECASE)
+"""A collective, which is one word: nothing of it is of all devices."""
 
 
 @lru_cache(maxsize=4096)
@@ -288,6 +294,7 @@ _ELSEWHERE = {
     "单步耗时": "step time",
     "单步时间": "step time",
     "单步迭代时间": "step time",
+    "单步": "step time",
     "耗时": "time",
     "step 时间": "step time",
     "step时间": "step time",
