@@ -76,6 +76,7 @@ from assay.ingest.columns.titles import (
 )
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.prose.only_device import LAW
+from assay.ingest.prose.scopes import in_range, is_range, size_of
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
@@ -136,19 +137,20 @@ class Binder:
         self.context = context
         every = sorted(context.statements, key=lambda statement: statement.line)
         self._captions = captioned(every, [row.line for row in rows if row.tabled])
-        named = {normalise(name) for name in set(chain.from_iterable(names))} - {""}
+        named = {_alike(name) for name in set(chain.from_iterable(names))} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
-            if (subject := normalise(each.subject)) in named or each.here:
+            if (subject := _alike(each.subject)) in named or each.here:
                 key = subject, each.section if each.here else None
                 self._subjects.setdefault(key, {}).update(each.values)
+        self._ranges = {each.subject for each in every if each.here and is_range(each.subject)}
         captions = {at for _, at in self._captions.values()}
         self.statements = [
             each for each in every
             if each.line not in captions
             and not each.here
             and not each.until
-            and normalise(each.subject) not in named
+            and _alike(each.subject) not in named
         ]  # fmt: skip
         self._machines = agreed(
             [each for each in self.statements if each.environment and not each.host], None
@@ -266,7 +268,7 @@ class Binder:
         """Number formats that the section of a line says of rows with one of some names."""
         section = self.section(line)
         for name in names:
-            said = self._subjects.get((normalise(name), section), {})
+            said = self._subjects.get((_alike(name), section), {})
             if "dtype" in said:
                 yield said["dtype"]
 
@@ -360,10 +362,10 @@ class Binder:
 
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
-        for name in names or self._titled_model(section):
+        for name in (*names, *self._in_range(names)) or self._titled_model(section):
             for depth in range(len(section), -1, -1):
-                take(self._subjects.get((normalise(name), section[:depth]), {}), "stated", None)
-            take(self._subjects.get((normalise(name), None), {}), "stated", None)
+                take(self._subjects.get((_alike(name), section[:depth]), {}), "stated", None)
+            take(self._subjects.get((_alike(name), None), {}), "stated", None)
         apart = False  # whether a heading has named another model than those around it
         for depth in range(len(section), -1, -1):
             said = self._speaking(section[:depth], row)
@@ -383,6 +385,11 @@ class Binder:
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
+
+    def _in_range(self, names: Sequence[str]) -> list[str]:
+        """The ranges of models that a row is of, by the sizes among its names."""
+        sizes = [size for name in names if (size := size_of(name))] if self._ranges else []
+        return [each for each in self._ranges if any(in_range(size, each) for size in sizes)]
 
     def _of_document(
         self, section: Section, row: Said, *, tabled: bool
@@ -568,6 +575,14 @@ class Binder:
         self._dumped = set(values)
 
 
+def _alike(name: str) -> str:
+    """A name as it is compared: documents vary case, blanks and strokes, and `1.3B` is no `13B`."""
+    return _STROKES.sub("", name).casefold()
+
+
+_STROKES = re.compile(r"[\s_*`'\"–-]+")
+
+
 def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
@@ -747,7 +762,12 @@ def _named_by(model: Cell | None, size: Cell | None) -> list[str]:
         names.append(f"{size.text}{_SIGNS[size.scale]}")
     elif model and len(sizes := SIZED.findall(model.text)) == 1:
         names.append(sizes[0])
-    return names
+    family = _OF_A_FAMILY.match(model.text) if model else None
+    return [*names, family[0]] if family and family[0] not in names else names
+
+
+_OF_A_FAMILY = re.compile(r"[A-Z][A-Za-z]{3,}")
+"""What a name of a model begins with, by which a document speaks of several: `the Llama models`."""
 
 
 _SIGNS = {1e9: "B", 1e6: "M"}

@@ -179,7 +179,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "micro_batch", "b",
-        rf"\b{_BATCH} (?:per|on each|for each|of each|on every|of one|on one|for one) "
+        rf"\b{_BATCH} ?(?:/ ?|(?:per|on each|for each|of each|on every|of one|on one|for one) )"
         rf"{_ONE}{_SET}{{N}}",
     ),
     (
@@ -550,6 +550,12 @@ _ALONE_OF_A_MODEL = (
     ),
     (
         "vocab", "token",
+        r"\b(?:one|same|shared|our|a|the) (?:[\w-]+ )?tokeni[sz]er\b[^.;0-9]{0,48}?"
+        r"\b(?:with|has|of|and) (?:an?|its|the) vocab(?:ulary)?(?:[ _-]size)?"
+        r"(?: of|:| =| has| with)? {N}",
+    ),
+    (
+        "vocab", "token",
         r"\btokeni[sz]er (?:has|had|uses|with|comes with)(?: an?)? vocab(?:ulary)?"
         r"(?:[ _-]size)?(?: of|:| =)? {N}",
     ),
@@ -641,6 +647,43 @@ def claims(text: str) -> list[Part]:
             found.append(Part(_degree(held["kind"]) if name == "kind" else name, digits, at))
             stated |= alone
     return [*found, Part("", "", 0)] if stated else found
+
+
+_A_REPLICA = (
+    r"(?:(?:data[ -]parallel|DP|model|pipeline(?:[ -]parallel)?)[ -]"
+    rf"(?:rank|replica|group|worker|instance)s?\b|replica\b(?=[^.;,]{{0,12}} {_A}{_STEP}))"
+)
+
+_OF_A_REPLICA = deferred(
+    rf"{NUMBER}(?: {_THINGS}| tokens\b)? ?(?:{_A}{_STEP} (?:and )?)?"
+    rf"(?:/ ?|(?:per|on|in|for|to|by)(?: an?| each| every| one)? |an? |each |every ){_A_REPLICA}"
+    rf"|\b(?:each|every|per|an?) {_A_REPLICA}[^.;0-9]{{0,40}}?{NUMBER.replace('<n>', '<m>')}"
+    rf" {_THINGS}"
+    rf"|\b(?:each|every) replica [^.;0-9]{{0,40}}?{NUMBER.replace('<n>', '<k>')}"
+    rf" {_THINGS} {_A}{_STEP}",
+    re.IGNORECASE,
+)
+
+_AT_ONCE = deferred(r"\b(?:micro|local)\b[^.;,]{0,32}$", re.IGNORECASE)
+
+
+def without_replicas(text: str) -> str:
+    """A text with blanks for what one replica of a model takes in a step, however it cuts that into
+    micro-batches: `64 sequences per data-parallel replica`. One sequence it can not cut.
+
+    >>> without_replicas("64 sequences per DP replica"), without_replicas("4 images per replica")
+    ('   sequences per DP replica', '4 images per replica')
+    """
+    if "replica" not in text and "arallel" not in text and "DP" not in text:
+        return text
+    for found in _OF_A_REPLICA.finditer(text):
+        group = next(group for group in "nmk" if found[group])
+        begin, end = found.span(group)
+        if COUNTS.get(found[group].casefold(), found[group]) == "1":
+            continue
+        if not _AT_ONCE.search(text, 0, begin):
+            text = text[:begin] + " " * (end - begin) + text[end:]
+    return text
 
 
 _FOR_EACH = deferred(

@@ -272,7 +272,8 @@ _WORKERS = deferred(
 )
 
 PER_NODE = deferred(
-    rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each|per node|on each node)\b"
+    rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each\b(?! [a-z]+\b(?<!and)(?<!with)(?<!on)(?<!in)"
+    r"(?<!for)(?<!at)(?<!connected)(?<!linked)(?<!over))|per node|on each node)\b"
     rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
     r"|\bnodes of (two|four|eight|sixteen) (?:GPUs|devices|accelerators)\b"
     r"|\b(?:GPU|NPU|GCD|device|accelerator|card|chip)s?/(?:node|host|server"
@@ -360,7 +361,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         and not (nodes and not _OF_NODES.search(plain, 0, counted.start()))
         and not _RATED.search(plain, 0, counted.start(2))
     ):
-        yield from _many_in_words(counted, plain)
+        yield from _many_in_words(counted, plain, device_at(text, counted.start(2)))
         yield _gpu(text, counted.start(2))
     elif of_node := PER_NODE.search(plain):
         group = of_node.lastindex or 1
@@ -369,6 +370,10 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield from _not_counted(text)
     else:
         yield from _not_counted(text)
+
+
+_POD = re.compile(r".*v[2-9](?:[a-z]|litepod)*-[0-9]{1,5}", re.IGNORECASE)
+"""The name of a slice of a pod, which has many devices: `TPU v6e-256`."""
 
 
 def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
@@ -382,14 +387,28 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield _gpu(text, found[0].start(1))
 
 
-def _many_in_words(counted: re.Match[str], plain: str) -> Iterator[Part]:
-    """Devices that a text counts in words, of each node or of all; none of several numbers."""
+def _many_in_words(counted: re.Match[str], plain: str, device: Device) -> Iterator[Part]:
+    """Devices that a text counts in words, of each node or of all; none of several numbers. Of a
+    slice of a pod its name says how many there are."""
     if _RANGED.search(plain, 0, counted.start(1)):
         return
+    if _POD.fullmatch(device.text):
+        chips = CHIPS.fullmatch(device.text)
+        if chips and _NUMBERS[counted[1].casefold()] == "1":
+            yield Part("gpus", chips[1], counted.start(1))
+        return
     of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
+    of_node = of_node or _A_NODE_HAS.search(plain, 0, counted.start(1))
     held = "gpus_per_node" if of_node else "gpus"
     yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
 
+
+_A_NODE_HAS = deferred(
+    r"\b(?:an?|the|one) (?:[\w-]+ ){0,2}?node (?:(?:of|in) (?:the |our )?[\w`-]+ )?"
+    r"(?:has|holds|contains|hosts|houses|carries|comes with|is equipped with)\b[^.;,:0-9]{0,24}$",
+    re.IGNORECASE,
+)
+"""In front of devices: they are those of each node, `A node has four A100`."""
 
 _RANGED = deferred(
     r"(?:\b(?:one|two|three|four|six|eight|[0-9]+),? (?:to|or|and|through|vs\.?) |\bup to )$",
@@ -479,7 +498,8 @@ _OF_SITE = deferred(
 """A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
-    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|[bt]?fp?(?:8|16|32)|b?float"
+    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|[bt]?fp?(?:8|16|32)"
+    r"|b?float"
     r"|autocast|[卡张块]"
     r"|precision|精度|정밀도",
     re.IGNORECASE,

@@ -48,11 +48,22 @@ _BEHIND_HOST = deferred(
 """Machines counted behind their name: `p5.48xlarge ×32 (256 H100)`."""
 
 _ALL_BEHIND_HOSTS = deferred(
-    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{HOST} ?(?:\((?:= ?)?|[/=] ?){_n('gpus')}{TIMES}{DEVICES}"
+    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{HOST}(?: (?:of|in|on|from) (?:(?:either|both|each|the|our"
+    rf"|that|this|a) )?(?![0-9])[\w`-]+(?: (?:partition|cluster|system|machine|queue|pool|site))?)?"
+    rf" ?(?:\((?:= ?)?|[/=] ?){_n('gpus')}{TIMES}{DEVICES}"
     rf"(?: (?:in )?total)?{ENDS}",
     re.IGNORECASE,
 )
 """Devices of all machines behind these: `twenty nodes (160 H100)`."""
+
+_OF_THE_SAME = deferred(
+    rf"{_n('gpus')}{TIMES}{DEVICES} ?(?:\((?:= ?)?|,? (?:on|in|i\.e\.,?|that is,?|=) )"
+    rf"{_n('nodes')} (?:of (?:the|these|those|our)(?: same)?|such|more of the same) "
+    rf"{KIND}{PLURAL}\b(?! (?:of|with|each))",
+    re.IGNORECASE,
+)
+"""Devices of all machines, and how many of those that were spoken of: `256 GPUs (32 of the same
+nodes)`, `64 GPUs on 8 of these nodes`."""
 
 _HOSTS_OF_THEM = deferred(
     rf"{_n('gpus_per_node')}{TIMES}{NAMED}\)? (?:virtual )?{PLURAL},? {_n('nodes')} of"
@@ -228,7 +239,8 @@ _HAN_OF_EACH = deferred(
 """Cards of each node: `每节点 4 卡`."""
 
 _HAN_NODES = deferred(
-    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机|(?:{INSTANCE})))"
+    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机"
+    rf"|(?:{INSTANCE})))"
     r"(?!\s?[x×*、/~～-]\s?[0-9]|以[上下内]|左右)",
     re.IGNORECASE,
 )
@@ -239,6 +251,12 @@ _HAN_ONE_NODE = deferred(
     rf"|{_han('all')}{_HAN_CARD}\s?(?:(?:{SIGN})\s?)?(?P<single>单(?:机|节点))(?=[上，,。；;、（()）\s]|$)"
 )
 """One node and its cards: `单机 8×A100`, `8 卡 A800 单机`."""
+
+_HAN_MODELS = deferred(
+    rf"{_han('nodes')}台\s?(?:{SIGN}|[A-Za-z][\w-]*)(?: (?:{SIGN}|[\w-]+)){{0,3}}\s?[，,（(、]\s?"
+    rf"(?:共(?:计|有)?|合计|总共)\s?(?P<gpus>[0-9]+)\s?{_HAN_CARD}"
+)
+"""Machines by the name of a model, and the cards of all: `2 台 Atlas 800T A2，共 16 卡`."""
 
 _HAN_IN_ALL = deferred(rf"共(?:计|有|用)?\s?(?P<gpus>[0-9]+)\s?[张块]?\s?(?:卡|GPU|(?:{SIGN}))")
 """Cards of all nodes: `共 16 张 A100`."""
@@ -252,7 +270,8 @@ _HAN_CARDS_ALONE = deferred(
 """Cards that are an item of a list: `MPT-7B，micro batch 2，32 卡`."""
 
 _OUTRIGHT = (
-    _BEHIND_HOST, _HOSTS_OF_THEM, _DEVICES_OF_THEM, _NODES_HAVE_THEM, _PER_NODE_OF, _A_NODE_IS,
+    _BEHIND_HOST, _OF_THE_SAME, _HOSTS_OF_THEM, _DEVICES_OF_THEM, _NODES_HAVE_THEM,
+    _PER_NODE_OF, _A_NODE_IS,
     _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
     _ONE_RENTED, _NAMED_IN_BRACKETS, _LONE_HOST, _NODES_USED,
@@ -260,7 +279,7 @@ _OUTRIGHT = (
 """Forms that say of each of their numbers what it counts."""
 
 _OUTRIGHT_IN_CHINESE = (
-    _HAN_PRODUCT, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
+    _HAN_PRODUCT, _HAN_MODELS, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
     _HAN_ONE_CARD, _HAN_CARDS_ALONE,
 )  # fmt: skip
 
@@ -274,7 +293,8 @@ _FIELD = {
 """Groups of these forms that are a field in another place."""
 
 _MAY_SAY = deferred(
-    rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those)\b|\b(?:altogether|total|overall|slice|pod)\b"
+    rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those|the same)\b|\b(?:altogether|total|overall"
+    rf"|slice|pod)\b"
     r"|\bin all\b|\beach (?:with|of|having|containing)\b|\([0-9]+ ?[x×*]"
     r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b",
     re.IGNORECASE,

@@ -22,6 +22,7 @@ from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.prose.other_formats import other_formats
+from assay.ingest.prose.scopes import Scoped, paragraphs, scoped
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -33,10 +34,12 @@ from assay.ingest.statements.command_lines import (
     resolved,
 )
 from assay.ingest.statements.lists import MANY
+from assay.ingest.statements.named_machines import NamedMachines
 from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in
 from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, stated
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SAME_FACT
+from assay.ingest.statements.same_as import Reference, refers, taken_over
 from assay.ingest.statements.sentences import for_each, of_every_run
 from assay.ingest.statements.trained_with import versioned
 from assay.ingest.statements.under_headings import UnderHeadings
@@ -96,6 +99,8 @@ class Context:
     """The line on which a command begins, by each of its lines with options that say something."""
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
+    references: list[Reference] = field(default_factory=list)  # to how other runs were set up
+    comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
     device: Cell | None = None  # the one that a document with tables names
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
 
@@ -137,7 +142,7 @@ def read_context(
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
     blocks, nest, items = blocks_in(lines), Nest(), Items()
-    beside = _beside_tables(lines, blocks, taken, tabled)
+    beside, named = _beside_tables(lines, blocks, taken, tabled), NamedMachines()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
@@ -159,9 +164,10 @@ def read_context(
         more = {} if block else items.said_by(line, heading=heading is not None)
         if items.aside and above:
             continue
-        more |= context.unsaid(carried_on(before, line)) if before and above else {}
+        carried = _carried(context, before, above, [number for _, number, _ in path])
+        called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
-        more = told | more
+        more = told | more | context.unsaid(carried) | called
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -172,7 +178,8 @@ def read_context(
                 else stated(source, line, section, says=says, heading=key[2])
                 or _of_a_model(source, line, section)
             )  # fmt: skip
-            rest = _divided(context, statement, line) if above else statement
+            own = _as_carried(statement, carried, before, line)
+            rest = _divided(context, own, line) if above else own
             rest = _turning(_beside(rest, line, section, more), above, section)
             statement = _in_its_place(rest, lines, at, taken)
             variables |= (given := assigned(line))
@@ -181,15 +188,12 @@ def read_context(
                 continue
             statement = _resolved(statement, variables)
             models |= _of_the_model(statement)
-            if all(cell.state == "unknown" for cell in statement.values.values()):
-                context.not_understood.append(line.number)
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            if _OPTION.search(line.text):
-                _note_command(context, lines, at, placed)
-            context.statements.append(_of_host(placed, line, source))
-    return _settled(context, lines, taken, blocks)
+            _keep(context, lines, at, _of_host(placed, line, source))
+    _divide(context, lines, blocks, tabled)
+    return _settled(context, lines, tabled or taken, blocks)
 
 
 _COMMENT = deferred(
@@ -199,6 +203,39 @@ _COMMENT = deferred(
 
 LEVEL_OF_COMMENTS = 2
 """Level of heading at which a comment stands in a thread, below its title."""
+
+
+def _carried(
+    context: Context, before: Line | None, line: Line | None, section: Sequence[int]
+) -> dict[str, Cell]:
+    """What a line of prose says with the line above it; that it refers to other runs is noted."""
+    if line is None:
+        return {}
+    if other := refers(before, line, tuple(section)):
+        context.references.append(other)
+    return carried_on(before, line) if before else {}
+
+
+def _as_carried(
+    statement: Statement | None, carried: Mapping[str, Cell], before: Line | None, line: Line
+) -> Statement | None:
+    """A statement without what the first words of its line say by themselves, and the sentence that
+    they carry on says otherwise: `… in bf16` and, below it, `mixed precision with fp32 sums.` Of
+    what the sentence says in both lines, and in two ways, nothing is known: `CP 2), on B200` and,
+    below it, `it fits without (CP 1).`"""
+    if statement is None or not carried or before is None:
+        return statement
+    stop = line.column + next((len(part) for part in sentences(line.text)), 0)
+    head = before._replace(text=list(sentences(before.text))[-1])
+    above = phrases(head, least=1) if statement.values.keys() - carried.keys() else {}
+    values = dict[str, Cell]()
+    for name, cell in statement.values.items():
+        said = carried.get(name) or above.get(name)
+        if cell.column >= stop or said is None or saying(cell) == saying(said):
+            values[name] = cell
+        elif name not in carried and cell.state == "value":
+            values[name] = cell._replace(state="unknown")
+    return replace(statement, values=values) if values else None
 
 
 _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
@@ -241,6 +278,7 @@ def _opened(
     comment = _COMMENT.match(line.text)
     if comment is None:
         return path
+    context.comments.append(line.number)
     path = authors.setdefault(comment[1], _entered(context, path, line, LEVEL_OF_COMMENTS))
     context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
     return path
@@ -299,12 +337,16 @@ def _at_tables(
 
 
 def _settled(
-    context: Context, lines: Sequence[Line], taken: Set[int], blocks: Mapping[int, Block]
+    context: Context, lines: Sequence[Line], rows: Set[int], blocks: Mapping[int, Block]
 ) -> Context:
-    """A context whose statements know of each other."""
+    """A context whose statements know of each other; `rows` are the lines of runs."""
     texts = {line.number: line.text for line in lines}
     context.statements = versioned(list(_alternatives(context.statements, texts)))
-    _raise_set_ups(context, taken, blocks, texts)
+    context.statements += taken_over(
+        context.references, context.statements, context.titles, context.sections, context.comments
+    )
+    context.statements.sort(key=lambda each: each.line)
+    _raise_set_ups(context, rows, blocks, texts)
     context.statements += list(_of_later_entries(context, texts))
     return context
 
@@ -399,7 +441,7 @@ _MANY = 300
 
 
 def _raise_set_ups(
-    context: Context, taken: Set[int], blocks: Mapping[int, Block], texts: Mapping[int, str]
+    context: Context, lines: Set[int], blocks: Mapping[int, Block], texts: Mapping[int, str]
 ) -> None:
     """Let what stands under a heading about the set-up, or is said of every run, speak for the
     sections beside it.
@@ -409,7 +451,7 @@ def _raise_set_ups(
     section, but for what names the machine.
     """
     ends = [*(line for line, _ in context.sections), math.inf]
-    rows = sorted(taken)
+    rows = sorted(lines)
     held = {
         path[:depth]
         for at, (line, path) in enumerate(context.sections)
@@ -419,7 +461,7 @@ def _raise_set_ups(
     paths = {path for line, path in context.sections if of_set_up(context.titles[line])} - held
     parents = {path: path[:-1] for path in paths} | {
         path: path[:-2] for line, path in context.sections
-        if path[:-1] in paths and path not in paths and part_of_set_up(context.titles[line])
+        if path[:-1] in paths and part_of_set_up(context.titles[line])
     }  # fmt: skip
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
@@ -448,7 +490,8 @@ def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int,
 
 
 _ELSEWHERE = deferred(
-    r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future|limitations?"
+    r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future"
+    r"|limitations?"
     r"|data ?sets?|data|faq|install\w*|usage|quick ?start|accuracy|quality|converge\w*|news"
     r"|changelog)\b",
     re.IGNORECASE,
@@ -508,6 +551,51 @@ def _divided(context: Context, statement: Statement | None, line: Line) -> State
     return replace(statement, values=values) if values else None
 
 
+def _divide(
+    context: Context, lines: Sequence[Line], blocks: Mapping[int, Block], rows: Set[int]
+) -> None:
+    """Note what sentences give some rows and others otherwise, in place of what their lines say."""
+    texts = [
+        (line.number, line.text) for line in lines
+        if rows and line.number not in blocks and line.number not in rows
+        and len(line.text) <= LONGEST and not line.text.lstrip().startswith("|")
+    ]  # fmt: skip
+    at = {line.number: line for line in lines}
+    sections = [line for line, _ in context.sections]
+    for numbers, text in paragraphs(texts):
+        for sentence in SENTENCES.split(text):
+            if not (told := scoped(sentence)):
+                continue
+            names = {each.field for each in told}
+            context.statements = [
+                replace(each, values={n: c for n, c in each.values.items() if n not in names})
+                if each.line in numbers and not names.isdisjoint(each.values)
+                else each
+                for each in context.statements
+            ]
+            begun = bisect_right(sections, numbers[0]) - 1
+            section = context.sections[begun][1] if begun >= 0 else ()
+            context.statements += _of_scopes(told, at[numbers[0]], section)
+    context.statements = [each for each in context.statements if each.values]
+
+
+def _of_scopes(
+    told: Sequence[Scoped], line: Line, section: tuple[int, ...]
+) -> Iterator[Statement]:
+    """Statements of the rows that have each value; of all others it is not known, unless said."""
+    unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
+    for name in dict.fromkeys(each.field for each in told):
+        if all(each.rows for each in told if each.field == name):
+            yield Statement(line.number, section, {name: unknown})
+    for each in told:
+        spec = fields(Configuration)[each.field]
+        cell = cell_of(spec, each.value, line) if each.value else unknown
+        if cell and each.rows:
+            yield Statement(line.number, section, {each.field: cell}, subject=each.rows, here=True)
+        elif cell:
+            yield Statement(line.number, section, {each.field: cell})
+
+
 def _beside(
     statement: Statement | None, line: Line, section: tuple[int, ...], more: Mapping[str, Cell]
 ) -> Statement | None:
@@ -516,6 +604,15 @@ def _beside(
         return statement
     statement = statement or Statement(line.number, section, {})
     return replace(statement, values={**more, **statement.values})
+
+
+def _keep(context: Context, lines: Sequence[Line], at: int, statement: Statement) -> None:
+    """Notes the statement that a line is, and the command that it is a part of."""
+    if all(cell.state == "unknown" for cell in statement.values.values()):
+        context.not_understood.append(lines[at].number)
+    if _OPTION.search(lines[at].text):
+        _note_command(context, lines, at, statement)
+    context.statements.append(statement)
 
 
 def _note_command(context: Context, lines: Sequence[Line], at: int, statement: Statement) -> None:
@@ -621,7 +718,8 @@ def _from_here_on(line: Line) -> dict[str, Cell]:
 
 _OF_A_TABLE = deferred(
     r"\W*(?:(?:training|step|iteration|measured|mean|median|peak|end-to-end) )*"
-    r"(?:speeds?|throughputs?|times?|timings?|rates?|performance|results|numbers|tokens|memory|MFU)\b"
+    r"(?:speeds?|throughputs?|times?|timings?|rates?|performance|results|numbers|tokens|memory"
+    r"|MFU)\b"
     r"(?!.*\b(?:is|are|was|were|has|have|can|does|do|see|than|vs)\b)[^:|]{8,160}",
     re.IGNORECASE,
 )

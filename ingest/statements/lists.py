@@ -12,12 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.ingest.columns.titles import BOUNDED
+from assay.ingest.columns.titles import BOUNDED, without_some
+from assay.ingest.prose.claims import Part as Named
+from assay.ingest.prose.counted_machines import machines
+from assay.ingest.prose.machine_words import counts_hosts
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
-from assay.ingest.vocabulary.devices import SIGN, names_card, signed
+from assay.ingest.vocabulary.devices import names_card, several, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -162,7 +165,7 @@ def twice_over(line: Line) -> dict[str, Cell]:
     for pair in _NUMBERED.finditer(line.text):
         values.setdefault(pair[1], set()).add(pair[2])
     found: dict[str, Cell] = {}
-    for key in (key for key, several in values.items() if len(several) > 1):
+    for key in (key for key, every in values.items() if len(every) > 1):
         found |= said(key, min(values[key]), line, 0)
     return found
 
@@ -262,19 +265,55 @@ def in_title(line: Line) -> dict[str, Cell]:
             continue
         at = line.column + plain.place(each.start(1))
         found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))
-    if of_each := _OF_EACH_NODE.search(text):
-        at = line.column + plain.place(of_each.start(1))
-        found.setdefault("gpus_per_node", Cell(of_each[1], line.number, at))
+    if of_each := _of_each_node(without_some(plain.text)):
+        at = line.column + plain.place(of_each.at)
+        found.setdefault("gpus_per_node", Cell(of_each.word, line.number, at))
     if "nodes" not in found and (one := _ONE_NODE.search(line.text)):
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
 
 
-_OF_EACH_NODE = deferred(
-    rf"(?<![\w.,])[0-9]+ nodes,? each (?:of|with|having) (?:[x×] ?)?([0-9]{{1,2}})[ x×]+"
-    rf"(?:NVIDIA |AMD )?(?:{SIGN}|GPUs|GCDs|NPUs)"
+_SAYS_EACH = deferred(
+    r"(?:\b(?:per|an?|each|every)|/) ?(?:node|server|host|machine|instance)\b"
+    r"|\b(?:nodes|servers|hosts|machines|instances)\b[^.;]{0,40}\b(?:each|apiece)\b"
+    r"|\b(?:nodes|servers|hosts|machines|instances) (?:of|with|[x×]) ?[0-9]"
+    r"|每[个台]?\s?(?:节点|机|服务器|台)",
+    re.IGNORECASE,
 )
-"""Devices of each of the nodes of a title: `4 nodes, each with 8 MI300X`."""
+"""Words of a title that say outright that devices are those of each machine."""
+
+_RATE_OF_EACH = deferred(
+    r"\b(?:throughputs?|speeds?|rates?|performance|tokens|samples|images|memory|bandwidth|costs?"
+    r"|FLOPS?|TFLOPS?|MFU)\b[^.;,(]{0,24}(?:\b(?:per|each|a)|/) ?(?:node|server|host|machine)\b",
+    re.IGNORECASE,
+)
+"""Words of a title that name what its table gives of each machine, however many devices it has."""
+
+_COUNTED_EACH = deferred(
+    r"(?<![\w.,])([0-9]{1,3})[^.;,()0-9]{0,24}(?:\b(?:per|an?|each)|/) ?(?:node|server|host"
+    r"|machine)\b"
+)
+
+_A_COUNT = re.compile(r"[0-9]+|[A-Za-z]+")
+
+
+def _of_each_node(text: str) -> Named | None:
+    """The devices of each machine that a title says outright: `4 nodes, each with 8 MI300X`, `H100
+    cluster (8 GPUs per node)`; nothing where it names several kinds of them.
+
+    >>> _of_each_node("H100 cluster (8 GPUs per node)").word, _of_each_node("8xA100 nodes")
+    ('8', None)
+    >>> _of_each_node("2, 4 and 8 GPUs per node"), _of_each_node("Tokens/s per node with 8 GPUs")
+    (None, None)
+    """
+    if not _SAYS_EACH.search(text) or _RATE_OF_EACH.search(text) or several(text):
+        return None
+    told = [part for part in machines(text) if part.name == "gpus_per_node"]
+    if len({part.word for part in told}) != 1 or len({*_COUNTED_EACH.findall(signed(text))}) > 1:
+        return None
+    count = _A_COUNT.match(text, told[0].at)
+    return told[0] if count and counts_hosts(text, count, 0) else None
+
 
 _ONE_NODE = deferred(
     r"(?<!\bof )\b(?:one|1|a single|single)[ -](?:(?:full|whole|entire|complete) )?node\b"

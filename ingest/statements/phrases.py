@@ -11,7 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.ingest.columns.number_formats import ALONE, BEGINS, EVERY, LISTED, WIDE, computed_in
+from assay.ingest.columns.number_formats import (
+    ALONE,
+    BEGINS,
+    EVERY,
+    LISTED,
+    WIDE,
+    computed_in,
+)
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
@@ -23,6 +30,7 @@ from assay.ingest.prose.claims import (
     claims,
     of_each_run,
     of_several,
+    without_replicas,
 )
 from assay.ingest.prose.counted_machines import (
     PER_NODE,
@@ -55,6 +63,8 @@ from assay.ingest.vocabulary.devices import (
     signed,
 )
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.program_names import program_named
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
@@ -176,7 +186,8 @@ _OF_WHAT_IS_BELOW = deferred(
     r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said|indicated|given)\b|"
     r"\bunless [\w' -]{1,40} (?:says?|states?|notes?|indicates?) (?:otherwise|so)\b|"
     r"[若如]无特[殊别]说明|除非[另特]有说明|"
-    r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
+    r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries"
+    r"|baseline)\b",
     re.IGNORECASE,
 )
 
@@ -184,7 +195,8 @@ _ASIDE = deferred(
     r"\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
     r"(?! (?:loss|perplexity|ppl|accuracy)(?: of|:| =)? [0-9])"
     r"|inference|generat(?:e|ion|ed)|prompts?"
-    r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes|contains)\b)"
+    r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes"
+    r"|contains)\b)(?![^.;0-9]{0,60}\bvocab)"
     r"|vs\.?|versus"
     r"|(?<!accumulated )(?<!accumulating )(?<!gradients )over"
     r"(?! (?:the )?(?:last |first |all )?[0-9][0-9,]* (?:GPUs|ranks|nodes|devices|cards|chips"
@@ -244,7 +256,12 @@ OF_ALL = deferred(
     r"(?:models (?:use|have|share)\b|"
     r"(?:experiments|runs|results|measurements|numbers"
     r"|(?<=for all the )models|(?<=for all )models)\b)"
-    r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))",
+    r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))"
+    r"|\b(?:in|for|to|of|by|on) all (?:of )?(?:the |our |these )?tables\b"
+    r"(?! (?:below|here|in this (?:sub-?)?section|that follow|but|except|apart))"
+    r"|^\W*(?:[\w^]{1,8}\W{1,4})?all (?:of )?(?:the |our |these )?tables (?:use|have|share|are"
+    r"|were|give)\b"
+    r"|所有表(?:格)?[均都中]|以上所有(?:结果|数据)",
     re.IGNORECASE,
 )
 """A line about every measurement of its document, those above it too."""
@@ -400,6 +417,7 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     """The parts of a sentence, if they are enough, or its form is that of a statement."""
     named = _of_a_model(text)
     told = _told(text, 1 if named else least, logged=logged)
+    told = told or _noun_phrases(text) or _items_of_runs(text)
     alone = _alone(text, told)
     always = least < LEAST or not text.isascii()  # in Chinese they are sentences of their own
     always |= _ON_IN_ALL.search(text) is not None and of_every_run(text)
@@ -409,6 +427,57 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
     return told if alone or len(told) >= least or below else ()
 
+
+def _noun_phrases(text: str) -> list[Part]:
+    """The number format of a list of noun phrases that names how much is computed again or sharded,
+    too: `Megatron-LM (core 0.3), bf16, selective activation recomputation`."""
+    recipe = _OF_RECIPE.search(text)
+    if recipe is None or _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(text):
+        return []
+    if not (recipe["how"] or program_named(text)):
+        return []  # what a program can do, perhaps
+    kinds = list(LISTED.finditer(text)) or list(filter(None, [BEGINS.match(text)]))
+    if len(kinds) != 1 or len({each[0].casefold() for each in EVERY.finditer(text)}) > 1:
+        return []
+    if not any(part.name for part in switched(text)):
+        return []
+    return [Part("dtype", kinds[0][1], kinds[0].start(1))]
+
+
+def _items_of_runs(text: str) -> list[Part]:
+    """Switches that are items of a list in a sentence on how the runs were done: `The runs were
+    started with sweep.sh, plain DDP, no gradient accumulation.`"""
+    if not _OF_THE_RUNS.match(text):
+        return []
+    return [
+        part for part in switched(text)
+        if part.name and text[: part.at].endswith((", ", "; ", "("))
+        and _ITEM_ENDS.match(text, part.at)
+    ]  # fmt: skip
+
+
+_OF_THE_RUNS = deferred(
+    r"\W*(?:the|all|our|these|both|every|each)(?: of)?(?: the| our| these)? (?:runs?|jobs?"
+    r"|experiments?|measurements?|numbers|results) (?:was|were|are|is) (?:\w+ )?(?:started|launched"
+    r"|done|made|run|taken|measured|obtained|trained|collected|recorded)\b",
+    re.IGNORECASE,
+)
+
+_ITEM_ENDS = deferred(r"[\w-]+(?: [\w-]+){0,4}\s*(?:[,.;)]|$)")
+
+_OF_RECIPE = deferred(
+    r"(?:^|[,;(+/] ?|\b(?:and|with) )[\W_]{0,3}(?:(?P<how>no|full|selective|without)(?: \w+)? "
+    r"(?:re-?comput|remat|check-?point|AC\b)|(?:activation|gradient|grad\.?)[ -](?:check-?point"
+    r"|recomput|ckpt)|distributed optimi[sz]er\b)",
+    re.IGNORECASE,
+)
+
+_LISTS_FEATURES = deferred(
+    r"\b(?:supports?|supported|features?|options?|optional|available|etc|more|\.\.\.|implement\w*"
+    r"|techniques?|tricks|methods?|optimi[sz]ations?|including|such)\b|…"
+    r"|parallelism\b(?! ?[=:0-9])",
+    re.IGNORECASE,
+)
 
 _ON_IN_ALL = deferred(
     r"\b(?:is|are|was|were) (?:turned |switched )?(?:on|off|used|enabled|disabled|applied|active)"
@@ -462,6 +531,7 @@ _IN_DIES = deferred(
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
+    text = without_replicas(text)
     stated = claims(signed(text))
     degrees = {part.at for part in stated if part.name}  # `expert parallelism over 8 GPUs`
     plainly = _spread(text)
@@ -484,7 +554,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
-        listed = [BEGINS.match(text), *LISTED.finditer(text)]
+        listed = [BEGINS.match(text), *LISTED.finditer(text), *_LISTED_AGAIN.finditer(text)]
         told += [Part("dtype", kind[1], kind.start(1)) for kind in listed if kind]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
         told = [part for part in told if not part.weak]
@@ -492,6 +562,13 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
 
+
+_LISTED_AGAIN = deferred(
+    rf"(?:^\W*|[,;(:] *)(?:(?:again|still|also|always|all|everything|every run|as before|likewise)"
+    rf"(?: (?:is|in|with|at|uses?))? ?){{1,3}}`?({NUMBER_FORMAT})`?(?=\s*(?:[.,;)]|$))",
+    re.IGNORECASE,
+)
+"""A number format as an item of a list with a word in front of it: `again bf16`."""
 
 _IN_SHORT = deferred(r"\b(?:MBS|mbs)\b\W{0,3}(?:of )?([0-9]+)(?![\w/-]|[.,] ?[0-9])")
 
@@ -537,7 +614,8 @@ _IN_A_LIST = deferred(r"[,;·|/] +(?:[A-Za-z][\w-]*[ =]){1,4}$|^[\W_]*(?:[A-Za-z
 _NO_CLAUSES = deferred(
     r"(?!.*\b(?:is|are|was|were|be|been|has|have|had|can|could|will|would|may|might|do|does|did|to"
     r"|that|which|who|when|where|while|because|since|but|until|after|before|we|you|they|it"
-    r"|gives?|takes?|needs?|uses?|makes?|gets?|fits?|up|from|between|or|per|not|beyond|unlike|as|like|see)\b)"
+    r"|gives?|takes?|needs?|uses?|makes?|gets?|fits?|up|from|between|or|per|not|beyond|unlike|as"
+    r"|like|see)\b)"
     r".*[,;·|/] ",
     re.IGNORECASE,
 )
@@ -647,6 +725,8 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
     for name, cell in titled(Line(1, text, 0, {})).items():
         if name == "model_size" and _OF_SOME.search(text, 0, cell.column):
             continue
+        if name == "dtype" and _OF_A_PART.match(text, cell.column + len(cell.text)):
+            continue  # `fp32 gradient reduction`
         if name in NAMED and all(name != part.name for part in told):
             named.add(name)
             yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
@@ -662,6 +742,14 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
         if not some and not of_several(text, found, 1):
             yield Part("model_size", digits + sign[0].upper(), found.start(1))
 
+
+_OF_A_PART = deferred(
+    r"[ `*-]{1,3}(?:gradients?|grads?|master|optimi[sz]er|moments?|reduc\w+|accumul\w+|states?"
+    r"|softmax|loss(?:es)?|router|norms?|logits?|embeddings?|buffers?|cop(?:y|ies)|communication"
+    r"|all-?reduce\w*)\b",
+    re.IGNORECASE,
+)
+"""Behind a number format: a part of a run that is kept in it."""
 
 _PARAMETERS = deferred(
     r"(?<![\w.,$/~≈-])([0-9]+(?:\.[0-9]+)?)[ -]?(?:((?-i:B)|(?:b|tr)illion)"
@@ -717,11 +805,18 @@ def _precision(text: str) -> Iterator[Part]:
         yield Part("sharding", strategy, found.start())
     elif not kinds and not zero and (full := _FULLY_SHARDED.search(text)):
         yield Part("sharding", "FULL_SHARD", full.start())
-    if used := computed_in(text):
+    if used := computed_in(_OF_THE_PAGE.sub(_blank, text)):
         yield Part("dtype", used.word, used.at)
         if used.alone:
             yield Part("", "", 0)  # a sentence of its own
 
+
+_OF_THE_PAGE = deferred(
+    r"(?:(?<=where)|(?<=thing)|(?<=throughout)) (?:on|in|of|throughout) (?:this|the whole"
+    r"|the entire|our|all of this) "
+    r"(?:page|document|report|post|article|section|table|readme|file|wiki|issue|thread|benchmark)\b"
+)
+"""Behind `everywhere`, as wide: where that is."""
 
 _STRATEGY = deferred(r"\b(?:FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD)\b", re.IGNORECASE)
 

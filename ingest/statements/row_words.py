@@ -78,8 +78,12 @@ def settle(rows: Iterable[Record]) -> None:
     for row in rows:
         if not row.tabled:
             continue
-        label = next((text for label, text in row.other if label != "column"), "")
-        goes_on = _ADDS.match(label) is not None or any(_ADDED_UP.search(n) for n, _ in row.other)
+        labels = [text for label, text in row.other if label != "column"][:2]
+        if len(labels) > 1 and _NUMBERED.fullmatch(labels[0]):
+            labels = labels[1:]  # `| 3 | + fused kernels |`
+        goes_on = _ADDS.match("".join(labels[:1])) is not None or any(
+            _ADDED_UP.search(n) for n, _ in row.other
+        )
         if not goes_on or row.line > last + FAR:
             added = {}
         last = row.line
@@ -94,6 +98,9 @@ def settle(rows: Iterable[Record]) -> None:
                 name: cell._replace(state="unknown") for name, cell in {**own, **said}.items()
             }
 
+
+_NUMBERED = re.compile(r"\W*(?:[Ss]tep |#|[Vv])?[0-9]{1,2}(?:\.[0-9])?\W*|[(]?[A-Za-z][.)]?")
+"""The number of a row, in front of its label."""
 
 _ADDS = deferred(
     r"\W*?(?:\+(?!\s*[0-9.,]+ ?(?:%|x|×)?\)?\s*$)|…|\.\.\.|&|↳|└|⊕"

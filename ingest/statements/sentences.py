@@ -52,7 +52,8 @@ _LABEL = deferred(
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
-    r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b"
+    r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within"
+    r"|across|at|using|over|by|through|via)\b"
     r"|[x×](?= [a-z])|(?:so|because|since|leaves?|gives?|(?:is|was|were|are) used)\b|\\|-|<)"
 )
 
@@ -92,10 +93,15 @@ _TOO_SHORT = re.compile("[0-9]|1[0-5]")
 _NO_WIDTH = re.compile("tensor|pipeline|data|beam|bus|lane|warp", re.IGNORECASE)
 """In front of a width that is none of a model."""
 
-_OF_HOSTS = deferred(r" ?(?:nodes?|hosts?|servers?|machines?|boxes|[x×] ?[0-9])\b", re.IGNORECASE)
+_OF_HOSTS = deferred(
+    r" ?(?:of (?:the|these|those|our) (?:same )?|such )?(?:nodes?|hosts?|servers?|machines?|boxes"
+    r"|[x×] ?[0-9])\b",
+    re.IGNORECASE,
+)
 
 _OF_NO_STEP = deferred(
-    r"(?:eval\w*|val|valid\w*|test\w*|roll-?outs?|inference|prompts?|generation|sampling|replay|decod\w*"
+    r"(?:eval\w*|val|valid\w*|test\w*|roll-?outs?|inference|prompts?|generation|sampling|replay"
+    r"|decod\w*"
     r"|experience|buffer|serving|request)",
     re.IGNORECASE,
 )
@@ -129,9 +135,17 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were|stay(?:s|ed)?|remain(?:s|ed)?)"
+    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were"
+    r"|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
 )
+
+_GLOSS = deferred(
+    rf"(?<=[A-Za-z{_HAN}]) ?[(（](?!(?i:global|total|effective|overall|micro|local|mini|per|each"
+    rf"|on)\b)"
+    r"(?:[A-Za-z]{1,9}|[A-Za-z]{1,12}(?:[ _-][A-Za-z]{1,12}){1,2})[)）]$"
+)
+"""What a label is called in short, behind it: `micro-batch size (MBS)`, `张量并行度（TP）`."""
 
 _SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
@@ -225,8 +239,11 @@ _RECOMPUTED = deferred(
     r"| (?:for|on|in) (?:the |those |all )?(?:larger?|largest|bigg(?:er|est)|small(?:er|est)?)\b"
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
-    r"|\b(?:recomput(?:e|ation)|(?:activation|gradient) checkpointing|remat(?: policy)?)"
+    r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
+    r"|remat(?: policy)?)"
     r"(?: (?:is|was))? ?[:=]? ?(full|selective|none)\b"
+    r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
+    r"|re-?materiali[sz]ed)\b"
     r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"
     r"|\b(?:do|did|does) (not) (?:re-?materiali[sz]e|recompute|checkpoint) "
     r"(?:(?:any|the) )?(?:anything|activations?)\b",
@@ -235,6 +252,8 @@ _RECOMPUTED = deferred(
 
 _CHECKPOINTED = deferred(
     r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
+    r"|recomputation(?= (?:(?:is|was|were|turned|switched|always) ){0,3}(?:on|off|disabled|enabled"
+    r"|not)\b)"
     r"|remat(?:eriali[sz]ation)?|(?:grad(?:ient)?|act(?:ivation)?)\.?[ -]?(?:ckpt|checkpointing))\b"
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
     r"|s? (?:is |are )?(?:saved|written|stored))"
@@ -346,7 +365,8 @@ _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
     r"(?:\s+(?:for|with|on)\s+(?:the\s+)?|\s*\()"
     r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[Mm]ixed[ -][Pp]recision|AMP\b"
-    r"|(?:fp|tf|bf|float|bfloat)(?:16|32|8)\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b)(?:\))?"
+    r"|(?:fp|tf|bf|float|bfloat)(?:16|32|8)\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b"
+    r"|[A-Z][a-z]{3,}[A-Za-z]*\b(?=(?: models?| family)?(?:[,;.)]| and\b|$)))(?:\))?"
 )
 """A value and the model or the format that it is of: `8192 for 8B`, `256 for mixed precision`."""
 
@@ -452,6 +472,7 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         set_to = before.endswith((" to", " at")) and _SET_TO.search(text, 0, value.start())
         if set_to:
             before, signed = before[: -len(" to")], True
+        before = _GLOSS.sub("", before) if before.endswith((")", "）")) else before
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
         words = tail[0].split() if tail else []
@@ -517,7 +538,8 @@ def _by_label(
 _PARTICLES = deferred(
     r"(시퀀스 ?길이|컨텍스트 ?길이|글로벌 ?배치(?: ?(?:크기|사이즈))?"
     r"|마이크로 ?배치(?: ?(?:크기|사이즈))?|배치 ?(?:크기|사이즈)"
-    r"|シーケンス長|系列長|コンテキスト長|グローバルバッチ(?:サイズ)?|マイクロバッチ(?:サイズ)?|バッチサイズ)(?:는|은|이|가|를|을|は|が|を|も)?\s*[:：=＝]?\s*"
+    r"|シーケンス長|系列長|コンテキスト長|グローバルバッチ(?:サイズ)?|マイクロバッチ(?:サイズ)?|バッチサイズ)(?:는|은|이|가|를|을|は|が|を"
+    r"|も)?\s*[:：=＝]?\s*"
     r"([0-9]+(?:,[0-9]{3})*[kK]?)"
     r"(?![0-9A-Za-z%.]|\s*(?:[/~〜–-]|から|또는|または|および|와|과|と)\s*[0-9])"
 )
@@ -756,7 +778,8 @@ def _short(text: str) -> Iterator[Part]:
 
 _OF_EVERY_RUN = deferred(
     r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
-    r"(?:(?:runs?|computations?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?|jobs?|trainings?"
+    r"(?:(?:runs?|computations?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?"
+    r"|jobs?|trainings?"
     r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds)\b"
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b)"
@@ -792,28 +815,63 @@ def computed_again(text: str) -> bool:
     if not _OF_RECOMPUTATION.search(text) and "ccumul" not in text:
         return False
     plainly = _ASIDE.sub("", text).strip(" .,;:*-")
-    if _RECOMPUTED.fullmatch(plainly) or _NOT_ACCUMULATED.fullmatch(plainly):
+    plainly = _BY_US.sub("", plainly, count=1)
+    alone = (_RECOMPUTED, _NOT_ACCUMULATED, _EVERY_LAYER)
+    if any(words.fullmatch(plainly) for words in alone):
         return True
     said = _CHECKPOINTED.fullmatch(plainly) if _OF_RECOMPUTATION.search(plainly) else None
     return said is not None and any(said.groups())
 
 
+_BY_US = deferred(
+    r"\W*(?:(?:here|throughout|below|in (?:all|every|each) (?:runs?|experiments?|cases?)),? ?)?"
+    r"(?:we|I|(?:(?:all|every|each|the|our|these)(?: of)?(?: the| our| these)? )?(?:runs?|models?"
+    r"|experiments?|jobs?|results|numbers|measurements|training|trainings))"
+    r"(?: (?:always|all|consistently))?"
+    r"(?: (?:use[sd]?|appl(?:y|ied|ies)|employ(?:ed|s)?|enabled?|adopt(?:ed|s)?|ha[dsv]e?|with"
+    r"|(?:are|were|is|was)? ?(?:train(?:ed|s)?|ran|run|done|measured|obtained|taken) (?:with"
+    r"|using))"
+    r"|(?: (?:are|were|is|was))? (?:train(?:ed|s)?|ran|run|done|measured)(?= without\b)"
+    r"|(?= (?:recompute|check-?point|re-?materiali[sz]e)s?\b)"
+    r"|(?= (?:do|did) not (?:recompute|check-?point|re-?materiali[sz]e)\b)) ",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says how all was run: `we use`, `all runs were trained with`."""
+
 _ASIDE = deferred(
+    r"(?: \((?![^()]*\b(?:for|except|on|if|when|unless|models?|runs?"
+    r"|rows?)\b)[a-z][a-z ,+-]{2,40}\))?"
     r"\W{0,4}(?:(?:is|was) (?:used|applied|needed|necessary|required|enabled|in use)\b)?\W{0,4}"
     r"(?:(?:except|unless) "
     r"(?:where|when|as|if|otherwise|for (?:the |those )?(?:ones|rows|runs)?)? ?"
-    r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}| otherwise)?)?\W{0,4}"
+    r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}"
+    r"| otherwise)?)?\W{0,4}"
     r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
-    r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above| below)?)?\W{0,4}$",
+    r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above"
+    r"| below)?)?\W{0,4}$",
     re.IGNORECASE,
 )
 """How a sentence ends that is of all runs."""
 
 
+_OF_SOME_MODELS = deferred(
+    r"[*_`]*,? (?:\([^()]{1,40}\) )?(?:only )?(?:for|on|in|with|at|from|above|below"
+    r"|beyond) (?:the )?"
+    r"(?:[A-Z][\w.]*[ -])?[0-9]+(?:\.[0-9]+)? ?[BMTk]\b|[^.;]{0,60}?,? (?:and|but|or) (?:on|off"
+    r"|full"
+    r"|selective|none|enabled|disabled) (?:\([^()]{1,40}\) ?)?(?:for|on|in|with|at|from|above|below"
+    r"|beyond)\b",
+    re.IGNORECASE,
+)
+"""Behind a switch: it is so for some of several models, `off for 1B and 3B and on for 7B`."""
+
+
 def _checkpointed(text: str) -> Part | None:
     """Recomputation that a sentence switches on or off, alone or in a list of what runs had."""
     for found in _CHECKPOINTED.finditer(text) if _OF_RECOMPUTATION.search(text) else ():
+        if _OF_SOME_MODELS.match(text, found.end()):
+            continue
         if found["off"] and not _KIND.search(text, 0, found.start()):
             return Part("recompute", "none", found.start())
         if found["all"]:
@@ -834,7 +892,8 @@ def switched(text: str) -> Iterator[Part]:
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()
-        said = "none" if word in ("no", "without", "not", "neither") else word
+        said = "none" if word in ("no", "without", "not", "neither") else word.removesuffix("ly")
+        said = "full" if said == "ful" else said
         yield Part("recompute", said, found.start(group))
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
         yield kept

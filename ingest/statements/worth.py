@@ -23,6 +23,9 @@ _PARTS = (
     r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
     r"total parameters|device mesh with|capacity: ",
     r"(?:ctivation|radient) (?:checkpointing|recomput)|[Rr]emat(?:erial|\b)",
+    r"(?i:\b(?:no|full|selective|without) recomput|recomput\w* (?:is|was|were|activations|every"
+    r"|all)\b"
+    r"|ctivations (?:are|were) (?:\w+ )?(?:recomp|check))",
     r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert"
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
@@ -51,7 +54,7 @@ _PARTS = (
     # parts of a sentence: a number and its noun, a short name and its number
     r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
     r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
-    r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
+    r"\b(?:[TPDCE]P|[MG]BS) ?[=-]? ?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
     r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
     r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
     r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
@@ -60,6 +63,9 @@ _PARTS = (
     r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
     r"[一-鿿][：:为]? ?[0-9]",
     r"(?i:world[ _]size[ :=]+[0-9])|[0-9]-GPU\b",
+    r"[a-z一-鿿] ?[(（](?:[TPDCE]P|[MG]BS|V?PP|BS|tokens|per [A-Za-z]+)[)）]"
+    r"(?: (?:of|is|was|to))?[:=：为是]? ?[0-9]",
+    r"(?i:\b(?:virtual (?:pipeline )?(?:stages|chunks)|model chunks|interleav\w+ (?:of|factor)))",
     r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
     r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
     r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9一二两三四六八十] ?[卡张块]",
@@ -74,7 +80,8 @@ _PARTS = (
     r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
     r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
     r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
-    r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
+    r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?"
+    r"|settings?)"
     r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
     rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
     r"(?i:\b(?:on|auf|sur|en) (?:(?:an?|the|my|our|local|free|single|colab|ein|une?|un) )*)"

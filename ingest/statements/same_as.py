@@ -1,0 +1,292 @@
+"""Lines that say that their runs were set up as others of the document were.
+
+In: a line of prose, the line above it, the statements of a document and its headings. Out: what the
+line takes over, with what it says itself: `Same setup as Section 2, CP 16:`, `otherwise the same
+config as in the PR description`, `其余配置同上`. Fields that the statements referred to say in two
+ways are of none of them; of what the line says to differ nothing is taken over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.ingest.columns.turns import turned
+from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.phrases import phrases
+from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.statements.values import saying
+
+_PLACE = (
+    r"(?:(?:in|for|of|from|under|with|the ones? in|those (?:in|of)|used (?:in|for)) )?"
+    r"(?:(?P<above>above|before|(?:the |our |my )?(?:previous|preceding|last) (?:section|table"
+    r"|tests?"
+    r"|runs?|experiments?|benchmarks?|part|paragraph|sweep)|(?:the )?(?:section|table|runs?|sweep"
+    r"|benchmark|numbers|results) above)\b(?! ?[0-9])"
+    r"|(?:section|sec\.|§|chapter|appendix) ?(?P<section>[0-9A-Z](?:\.[0-9]{1,2}){0,3})"
+    r"(?![\w.]*[0-9])"
+    r"|table (?P<table>[A-Z]?\.?[0-9]{1,2})(?![\w.]*[0-9])"
+    r"|(?P<opening>(?:the |my |our )?(?:(?:PR|pull request|issue|MR)(?:['’]s)?(?: description"
+    r"| text)"
+    r"|(?:first|original|opening|top|initial) (?:post|message|comment|description)|description"
+    r"|OP)\b))"
+)
+
+_THINGS = (
+    r"(?:set-?ups?|settings?|config(?:uration)?s?|hyper-?parameters|parameters|conditions|recipe"
+    r"|training set-?up|options|flags|arguments)"
+)
+
+_REFERS = deferred(
+    rf"\b(?:same|identical)(?: [\w-]+){{0,2}}? {_THINGS}(?:,? (?:as|like|to|that (?:we"
+    rf"|I) used) {_PLACE})"
+    rf"|\b(?:otherwise|else|rest|remaining {_THINGS}|other {_THINGS}|{_THINGS}|everything)"
+    r"(?: (?:is|are|was|were|remain(?:s|ed)?|stay(?:s|ed)?|kept|exactly)){0,2}"
+    rf" (?:(?:the )?same(?: as)?|identical to|as|like|unchanged (?:from|to)|equal to) (?:as )?"
+    rf"{_PLACE.replace('?P<', '?P<o_')}"
+    r"|(?:^|(?<=[.;:] ))\W{0,6}(?:exactly |all )?(?:the )?same as (?:as )?"
+    rf"{_PLACE.replace('?P<', '?P<a_')}",
+    re.IGNORECASE,
+)
+
+_REFERS_IN_CHINESE = deferred(
+    r"(?:其[余它他]|配置|设置|参数|环境|设定)[^。；;0-9]{0,12}?(?:(?P<above>同上(?!面第)|[与和]上(?:[文述表节]|一[节表])"
+    r"[^。；;0-9]{0,8}?(?:相同|一致))|(?:同|[与和])\s?第\s?(?P<section>[0-9]+(?:\.[0-9]+)*)\s?[节章]"
+    r"[^。；;0-9]{0,8})"
+)
+
+_MAY_REFER = re.compile(
+    r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like)\b.{0,60}"
+    r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
+    r"|message|comment|OP\b)|同上|[同与和].{0,8}[节表章]"
+)
+
+_MAY_END = re.compile(
+    r"above|before|revious|receding|\blast |[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|\bpost\b"
+    r"|descri|message|comment|\b(?:OP|PR|MR)\b|issue|request|同上|[节表章]"
+)
+"""In every line with the place that a sentence refers to: most have none of these words."""
+
+_OF_NOTHING = deferred(
+    r"\b(?:not|nearly|almost|roughly|unlike|than|similar|would|could|should|can|may|will|why"
+    r"|whether"
+    r"|try|tried|if|data|dataset|tokeni[sz]er|eval\w*|inference)\b|[?？]",
+    re.IGNORECASE,
+)
+"""Words of a sentence that is not about how runs were set up, or says that they were not so."""
+
+_OTHER = deferred(
+    r"\b(?:different|other|another|various|varying|several|new|larger|smaller|longer|shorter|more"
+    r"|fewer|less|bigger|twice|half|double|without|no|except(?: for)?|but (?:for|with)|apart from"
+    r"|instead of|only) (?:the |a |an )?(?:[\w-]+ ){0,2}?(?P<what>cards?|GPUs?|devices?|hardware"
+    r"|machines?|nodes?|accelerators?|systems?|models?|batch(?:es)?|sequences?|contexts?|lengths?"
+    r"|precision|format|parallelism|layout|recomput\w+|checkpointing|ZeRO|sharding)\b",
+    re.IGNORECASE,
+)
+
+_DEVICES = ("gpu", "gpus", "nodes", "gpus_per_node")
+
+_MODEL = (
+    "model", "model_size", "parameters", "layers", "hidden", "heads", "kv_heads", "ffn_hidden",
+    "vocab", "experts",
+)  # fmt: skip
+
+_BATCHES = ("batch_size", "micro_batch", "global_batch", "global_batch_tokens", "accumulation")
+
+_AGAIN = ("recompute", "activation_checkpointing")
+
+_SHARDED = ("zero_stage", "sharding")
+
+_DEGREES = ("tp", "pp", "dp", "cp", "ep", "vp", "sequence_parallel")
+
+_OF_WORD = (
+    (re.compile("card|gpu|device|hardware|machine|node|accel|system", re.I), _DEVICES),
+    (re.compile("model", re.I), _MODEL),
+    (re.compile("batch", re.I), _BATCHES),
+    (re.compile("seq|context|length", re.I), ("seq_len",)),
+    (re.compile("precision|format", re.I), ("dtype",)),
+    (re.compile("parallelism|layout", re.I), _DEGREES),
+    (re.compile("recomput|checkpointing", re.I), _AGAIN),
+    (re.compile("zero|sharding", re.I), _SHARDED),
+)
+"""Fields that differ where the thing does that a word names."""
+
+_ALONG: Mapping[str, Sequence[str]] = {
+    "gpu": _DEVICES, "gpus": ("gpus", "nodes", "dp"), "nodes": ("gpus", "nodes", "dp"),
+    "model": _MODEL, "model_size": _MODEL, "parameters": _MODEL,
+    "global_batch": ("global_batch_tokens", "batch_size", "accumulation"),
+    "global_batch_tokens": ("global_batch", "batch_size", "accumulation"),
+    "micro_batch": ("batch_size", "accumulation"),
+    "batch_size": _BATCHES,
+    "tp": ("dp",), "pp": ("dp", "vp"), "cp": ("dp",),
+    "recompute": _AGAIN, "activation_checkpointing": _AGAIN,
+    "zero_stage": _SHARDED, "sharding": _SHARDED,
+}  # fmt: skip
+"""Fields that do not hold where another is said to be so."""
+
+_TAKEN_OVER = {*SETTINGS, *_MODEL, "sharding", "sequence_parallel"}
+
+LEAST = 2
+"""Settings that a section says, if it is one that others are compared with."""
+
+
+class Reference(NamedTuple):
+    """Where a sentence says that its runs are set up as others, and what it says itself."""
+
+    begin: int
+    line: int
+    section: tuple[int, ...]
+    place: str  # "above", "section 2", "table 3" or "opening"
+    own: Mapping[str, Cell]
+    apart: frozenset[str]  # fields that it says to differ
+
+
+def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Reference | None:
+    """What a line of prose says of other runs that its own are set up like; None for others.
+
+    >>> page = Line(9, "Same setup as Section 2, but on other cards, TP 2:", 1, {})
+    >>> found = refers(None, page, ())
+    >>> found.place, {name: cell.text for name, cell in found.own.items()}, "gpu" in found.apart
+    ('section 2', {'tp': '2'}, True)
+    >>> refers(None, Line(9, "The same plot as in Section 2.", 1, {}), ())
+    """
+    if not _MAY_END.search(line.text):
+        return None
+    head = ""
+    if before and before.number == line.number - 1 and not line.prefix:
+        head = before.text.rstrip() + " "
+    whole = head + line.text
+    if len(whole) > LONGEST or not _MAY_REFER.search(whole):
+        return None
+    found = _REFERS.search(whole) or _REFERS_IN_CHINESE.search(whole)
+    if found is None or found.end() <= len(head):
+        return None
+    begin = max((end.end() for end in _END.finditer(whole, 0, found.start())), default=0)
+    stop = _END.search(whole, found.end())
+    sentence = whole[begin : stop.start() + 1 if stop else None]
+    rest = sentence.replace(found[0], " ", 1)
+    if _OF_NOTHING.search(rest):
+        return None
+    told = phrases(Line(line.number, rest, 0, {}), least=1)
+    own = {
+        name: cell._replace(column=line.column) for name, cell in told.items()
+        if name in _TAKEN_OVER
+    }  # fmt: skip
+    first = before.number if before and begin < len(head) else line.number
+    told_again = _IN_BRACKETS.match(whole, found.end())  # of the same, in few words
+    told_apart = sentence.replace(told_again[0], " ", 1) if told_again else sentence
+    apart = frozenset(_apart(told_apart, own))
+    return Reference(first, line.number, section, _place(found), own, apart)
+
+
+_IN_BRACKETS = re.compile(r" ?\([^()]{1,80}\)")
+
+LONGEST = 800
+"""Letters of two lines beyond which they are a paragraph that speaks of much."""
+
+_END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_]|[0-9]+ ?[x×])|[。；！？]")
+
+
+def _place(found: re.Match[str]) -> str:
+    told = {
+        key.removeprefix("o_").removeprefix("a_"): text
+        for key, text in found.groupdict().items()
+        if text
+    }
+    kind = next(iter(told))
+    return f"{kind} {told[kind]}" if kind in ("section", "table") else kind
+
+
+def _apart(sentence: str, own: Iterable[str]) -> Iterator[str]:
+    """Fields in which runs differ from those that they are set up like otherwise."""
+    yield from turned(sentence)
+    for other in _OTHER.finditer(sentence):
+        yield from next(names for words, names in _OF_WORD if words.search(other["what"]))
+    for name in own:
+        yield name
+        yield from _ALONG.get(name, ())
+
+
+def taken_over(
+    references: Sequence[Reference],
+    statements: Sequence[Statement],
+    titles: Mapping[int, str],
+    sections: Sequence[tuple[int, tuple[int, ...]]],
+    comments: Sequence[int],
+) -> Iterator[Statement]:
+    """What lines take over from the places that they refer to, as statements of their own.
+
+    `titles` are texts of headings by their lines, `sections` those headings with the ones around
+    them, `comments` the lines on which comments of a thread begin.
+    """
+    for each in references:
+        spoken = [s for s in statements if s.line < each.line and not (s.of_run or s.subject)]
+        values = _said_at(each, spoken, titles, sections, comments)
+        here = {
+            name: cell for s in statements if each.begin <= s.line <= each.line
+            for name, cell in s.values.items()
+            if s.section == each.section and cell.state == "value"
+        }  # fmt: skip
+        apart = each.apart | {*here, *(other for name in here for other in _ALONG.get(name, ()))}
+        kept = {  # where this line says it: of the runs of the other they hold there
+            name: cell._replace(line=each.line, column=1)
+            for name, cell in values.items() if name not in apart
+        }  # fmt: skip
+        if kept:
+            yield Statement(each.line, each.section, {**kept, **each.own, **here})
+
+
+def _said_at(
+    each: Reference,
+    spoken: Sequence[Statement],
+    titles: Mapping[int, str],
+    sections: Sequence[tuple[int, tuple[int, ...]]],
+    comments: Sequence[int],
+) -> dict[str, Cell]:
+    """What the statements say at the place that a line refers to."""
+    kind, _, number = each.place.partition(" ")
+    if kind == "opening":
+        first = min((line for line in comments if line < each.line), default=each.line)
+        return _alike(s for s in spoken if s.line < first)
+    if kind == "section":
+        named = [path for line, path in sections if _numbered(titles.get(line, ""), number)]
+        of = named[0] if len(named) == 1 else None
+        if of is None or each.section[: len(of)] == of:
+            return {}
+        return _alike(s for s in spoken if s.section[: len(of)] == of)
+    if kind == "table":
+        return {}  # whose settings stand in its rows, or around it, as those of the same section
+    mine = _alike(s for s in spoken if s.section == each.section)
+    if len(mine.keys() & SETTINGS) >= LEAST:
+        return {}  # which hold here anyway
+    for _, path in reversed([held for held in sections if held[0] < each.line]):
+        if path == each.section or path == each.section[: len(path)]:
+            continue
+        said = _alike(s for s in spoken if s.section == path)
+        if len(said.keys() & SETTINGS) >= LEAST:
+            return said
+    return {}
+
+
+def _numbered(title: str, number: str) -> bool:
+    """Whether a heading has a number: `2. Training`, `Section 2`, `Appendix C: Details`."""
+    found = re.match(
+        rf"(?:(?:section|appendix|chapter|§)\s*)?{re.escape(number)}(?![\w]|\.[0-9])", title, re.I
+    )
+    return found is not None
+
+
+def _alike(statements: Iterable[Statement]) -> dict[str, Cell]:
+    """What statements say of settings, but for what two of them say in two ways."""
+    found: dict[str, Cell] = {}
+    several = set[str]()
+    for each in statements:
+        for name, cell in each.values.items():
+            if name not in _TAKEN_OVER or cell.state != "value":
+                continue
+            held = found.setdefault(name, cell)
+            if saying(held) != saying(cell):
+                several.add(name)
+    return {name: cell for name, cell in found.items() if name not in several}
