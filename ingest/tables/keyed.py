@@ -11,13 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import fills, quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN
-from assay.ingest.columns.titles import counted_devices
+from assay.ingest.columns.titles import SIZED, counted_devices
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
@@ -81,7 +82,8 @@ class Keyed:
         names = [name for name in self.rows if _in_title(name, title)]
         if len(names) != 1 or not self.models or any(map(_own_model, records)):
             return set()
-        said = {**self.rows[names[0]], **self.models[names[0]]}
+        own = {n: c for n, c in self.rows[names[0]].items() if not _said_anew(n, title)}
+        said = {**own, **self.models[names[0]]}
         return set[int]().union(
             *(_give(record, named, cell) for record in records for named, cell in said.items())
         )
@@ -125,6 +127,23 @@ def _in_title(name: str, title: str) -> bool:
     return found is not None and not _OF_OTHERS.search(title[: found.end()])
 
 
+def _said_anew(field: str, title: str) -> bool:
+    """Whether the words about a table speak of a setting, which is then not that of another run of
+    the same model: `Larkspur-27B on 128 GPUs with a global batch of 384`."""
+    words = _SPOKEN_OF.get(field)
+    return words is not None and re.search(words, title, re.IGNORECASE) is not None
+
+
+_SPOKEN_OF = {
+    "gpus": r"[GNTX]PUs?\b|\bnodes?\b|\bcards?\b|卡|节点", "nodes": r"[GNTX]PUs?\b|\bnodes?\b|卡|节点",
+    "dp": r"[GNTX]PUs?\b|\bnodes?\b|\bDP\b|卡|节点", "global_batch": r"batch|批|GBS",
+    "micro_batch": r"batch|批|MBS", "accumulation": r"batch|批|accum", "tp": r"\bTP\b|tensor",
+    "pp": r"\bPP\b|pipeline", "seq_len": r"\bseq|context|length|序列|tokens",
+    "dtype": r"\bFP?[0-9]|BF16|precision|精度", "recompute": r"recomput|checkpoint|重计算",
+    "activation_checkpointing": r"recomput|checkpoint|重计算", "gpu": r"[GNTX]PUs?\b|[0-9]+ ?[x×]",
+}  # fmt: skip
+"""Words of a text that speaks of a setting."""
+
 _OF_OTHERS = re.compile(
     r"\b(?:than|vs\.?|versus|unlike|compared (?:to|with)|(?:similar|relative|next) to"
     r"|as (?:for|with|in)|instead of|except|but for|not)\b[^.;:]{0,80}$",
@@ -149,6 +168,8 @@ def _names(record: Record) -> list[tuple[str, str]]:
     model = record.cells.get("model")
     printed = model is not None and model.value_origin == "printed"
     own = [("", plain(model.text))] if model is not None and printed else []
+    if own and len(sizes := SIZED.findall(own[0][1])) == 1:
+        own.append(("", sizes[0].replace(" ", "").upper()))
     size = record.cells.get("model_size") or record.cells.get("parameters")
     if size is not None and size.value_origin == "printed" and not own:
         own = [
@@ -300,6 +321,11 @@ def _of_sizes(columns: Sequence[Column], rows: Sequence[GridRow]) -> int | None:
 
 def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]:
     """The field of a column with a cell of it, if that is a value."""
+    if column.spec and not column.spec.numeric:
+        text = plain(at.text)
+        name = how_much(column.spec.name, text) or column.spec.name
+        word = name in _WORDS and _WORDS[name].fullmatch(text) is not None
+        return {name: Cell(text, at.line, at.column, value_origin="stated")} if word else {}
     cell = quantity(at.text, column, Span(source, at.line, at.column)) if column.spec else None
     if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:
         return {}
@@ -392,7 +418,8 @@ def configured(
     so, of each of `found`."""
     naming: defaultdict[str, list[tuple[Sequence[Record], str]]] = defaultdict(list)
     for records, title in measured:  # by a first row's names and the words of its title
-        for text in {*(text for _, text in _names(records[0])), *_WORDS_OF.findall(title)}:
+        words = (word.rstrip(".-") for word in _WORDS_OF.findall(title))
+        for text in {*(text for _, text in _names(records[0])), *words}:
             naming[text].append((records, title))
     told = {name for held in found if held for cells in held.rows.values() for name in cells}
     for held in found:
@@ -421,6 +448,9 @@ _OF_A_MODEL = ("model", "model_size", "parameters", "hidden", "layers", "heads",
 """Fields that say what a model is, of whatever a run of it does."""
 
 
+_TOLD = ("printed", "stated")
+
+
 def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
     """The models whose shapes rows of measured tables print beside their names, as a table of
     configurations would say them: a later table names one of them, and not how it is built. A name
@@ -430,13 +460,66 @@ def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
         model = record.cells.get("model")
         if model is not None and model.value_origin == "printed":
             own = {name: record.cells[name] for name in _OF_A_MODEL if name in record.cells}
-            held = {n: cell for n, cell in own.items() if cell.value_origin == "printed"}
+            held = {n: cell for n, cell in own.items() if cell.value_origin in _TOLD}
             shapes[plain(model.text)].append(held)
     found = {name: _alike(cells) for name, cells in shapes.items()}
     rows = {name: {n: cell._replace(value_origin="stated") for n, cell in cells.items()}
             for name, cells in found.items() if cells}  # fmt: skip
     named = {name: {"model": cells["model"]} for name, cells in rows.items()}
     return Keyed(rows, (), named) if rows else None
+
+
+_AS_THERE = re.compile(
+    r"\b(?:same|identical|as|like|from)\b[^.;|]{0,70}?\b(?:above"
+    r"|(?:the|first|previous|last|preceding|main|upper) table|table [0-9]+)\b"
+    r"|(?:与|同)[^。；|]{0,24}(?:上文|上表|前表|表格?)[^。；|]{0,16}(?:一致|相同)|(?:配置|设置)同上",
+    re.IGNORECASE,
+)
+"""Words about a table whose runs are set up as those of a table above it."""
+
+_LIKE_THERE = re.compile(
+    r"\b(?:settings?|set-?ups?|config\w*|layouts?|parallelism|job|runs?|models?|hyper-?param\w*"
+    r"|everything|otherwise)\b|配置|设置",
+    re.IGNORECASE,
+)
+
+
+def runs_like(
+    measured: Sequence[tuple[Sequence[Record], str]], schema: Schema
+) -> Iterator[tuple[Keyed, Sequence[Record], str]]:
+    """Tables whose words say that their runs are set up as those of the table above them, each with
+    what that one prints of its runs by the names of its rows; a setting of which two rows of one
+    name say another is of none."""
+    known = fields(schema)
+    for (above, _), (records, title) in pairwise(measured):
+        there = _AS_THERE.search(title)
+        if there is None or not _LIKE_THERE.search(title):
+            continue
+        before = measured[0][0] if "first table" in there[0].casefold() else above
+        runs = defaultdict[str, list[dict[str, Cell]]](list)
+        for record in before:
+            cells = {
+                name: cell._replace(value_origin="stated") for name, cell in record.cells.items()
+                if known[name].configuration and cell.state == "value"
+            }  # fmt: skip
+            sides = [text for label, text in record.other if label == "column"]
+            for name in dict.fromkeys([*(text for _, text in _names(record)), *sides]):
+                if any(map(str.isalpha, name)):
+                    runs[name].append(cells)
+        rows = {name: _in_common(cells) for name, cells in runs.items()}
+        yield Keyed(rows, (), {name: {} for name in rows}), records, title
+
+
+def _in_common(runs: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
+    """The fields that all of some runs say alike."""
+    first, *others = runs
+    return {
+        name: cell for name, cell in first.items()
+        if all(
+            name in each and (each[name].text, each[name].scale) == (cell.text, cell.scale)
+            for each in others
+        )
+    }  # fmt: skip
 
 
 def _alike(shapes: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
@@ -558,4 +641,9 @@ _WORDS = {
 
 
 def _configures(column: Column) -> bool:
-    return column.spec is not None and column.spec.configuration and column.spec.numeric
+    spec = column.spec
+    return spec is not None and spec.configuration and (spec.numeric or spec.name in _IN_WORDS)
+
+
+_IN_WORDS = {"dtype", "recompute", "activation_checkpointing"}
+"""Fields of a configuration that say a word."""

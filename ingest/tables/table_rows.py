@@ -129,6 +129,7 @@ from assay.ingest.tables.keyed import (
     configured,
     keyed,
     models_of,
+    runs_like,
     stated,
 )
 from assay.ingest.tables.long_tables import IrregularError, ways
@@ -280,6 +281,8 @@ def _configure(
             table.filled, table.read_rows = set(held.columns), len(held.rows)
     own = models_of([records for records, _ in measured])
     folded.claimed.update(*configured(measured, [own]))
+    for held, records, title in runs_like(measured, schema):
+        folded.claimed.update(held.configure(records, title))
 
 
 def _state(
