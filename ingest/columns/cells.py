@@ -60,8 +60,8 @@ _BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
 _OF_DEVICE_AND_HOST = re.compile(
-    r"\s*([^/|,;+]*?)\s*\(?(?:GPU|VRAM|HBM|device)\)?"
-    r"(?:\s*[/|,;+&]\s*([^/|,;+]*?)\s*\(?(?:CPU|host|RAM)(?: RAM)?\)?)?\s*",
+    r"\s*+([^/|,;+]*?)\(?(?:GPU|VRAM|HBM|device)\)?"
+    r"(?:\s*+[/|,;+&]\s*+([^/|,;+]*?)\(?(?:CPU|host|RAM)(?: RAM)?\)?)?\s*",
     re.IGNORECASE,
 )
 
@@ -151,7 +151,9 @@ def of_the_device(text: str) -> tuple[str, str]:
     (('47.14GB', '2.96GB'), ('OOM', ''), ('18 GB', ''))
     """
     found = _OF_DEVICE_AND_HOST.fullmatch(text) if len(text) <= LONGEST else None
-    return (found[1], found[2] or "") if found and found[1] else (text, "")
+    if found is None or not found[1].strip():
+        return text, ""
+    return found[1].strip(), (found[2] or "").strip()
 
 
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:

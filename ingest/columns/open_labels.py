@@ -209,7 +209,7 @@ def with_models(grid: Grid) -> Grid:
 _WORKLOADS = {"workload", "benchmark"}
 
 _A_MODEL = re.compile(
-    r"[A-Za-z][\w.]*[- _](?:[\w.]+[- _])*?[0-9]+(?:\.[0-9]+)?[bBmM](?![A-Za-z0-9])"
+    r"[A-Za-z][A-Za-z0-9.]*[- _](?:[A-Za-z0-9.]+[- _])*?[0-9]+(?:\.[0-9]+)?[bBmM](?![A-Za-z0-9])"
 )
 
 
