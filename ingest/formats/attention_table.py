@@ -59,6 +59,7 @@ class AttentionTable(pa.DataFrameModel):
     flops_rate: float = logged(
         unit="flop/s", gt=0, nullable=True, meaning="by the document's own count, as printed"
     )
+    outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:
         """Scope and subject of the rows."""
@@ -147,6 +148,8 @@ FORMAT = Format(
     r"|^\s*(?:seq[a-z_]*|n_ctx)  +[^|:=0-9]*\b(?:flash|sdpa|torch|pytorch|triton|xformers|cudnn)"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b"
+    r"|^\"?(?:seq[a-z_]*|n_ctx|[snl])\"?[,;\t][^|:=]*(?:flash|sdpa|\bfa_?[1-4]|cudnn|att(?:entio)?n"
+    r"|xformers)"
     r"|^\s*\|[^|:=]*\bca(?:us|su)al\b[^:=]*\|[^:=]*\b(?:flash|fa-?[1-4]|sdpa|att(?:entio)?n)"
     r"|^\s*\|(?:[^|]*\|)?\s*(?:seq[a-z_ ]*|n|s|l|tokens)\s*\|[^:=]*"
     r"(?:attention|\bflash|\bsdpa|\bfa-?[1-4])\b",

@@ -60,6 +60,7 @@ class CollectiveTable(pa.DataFrameModel):
         {"busbw_GB/s": GIGA}, unit="B/s", quantity="bus_bandwidth",
         gt=0, nullable=True, meaning="bytes on the wire over time",
     )  # fmt: skip
+    outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:
         """Scope and subject of the rows."""

@@ -38,7 +38,10 @@ class GemmTable(pa.DataFrameModel):
     m: int = logged(["m"], kind="exact", ge=1, meaning="rows of A and C")
     n: int = logged(["n"], kind="exact", ge=1, meaning="columns of B and C")
     k: int = logged(["k"], kind="exact", ge=1, meaning="columns of A, rows of B")
-    kernel: str = named(["kernel", "kernel_name", "name", "op", "operator"])
+    kernel: str = named(
+        ["kernel", "kernel_name", "name", "op", "operator", "backend", "provider",
+         "implementation", "impl", "library"]
+    )  # fmt: skip
     time: float = logged(
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the product"
     )
@@ -51,6 +54,7 @@ class GemmTable(pa.DataFrameModel):
         },
         unit="flop/s", quantity="flops_rate", gt=0, nullable=True, meaning="2bmnk per second",
     )  # fmt: skip
+    outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:
         """Scope and subject of the rows."""
@@ -176,13 +180,19 @@ def _benchmark(region: Region, line: Line, told: _Told, folded: Folded) -> None:
     if isinstance(tree, Diagnostic):
         return  # a sentence that mentions a product is not a record
     record = Record(line.number, {}, line.column, prefix=line.prefix)
-    for part in tree.children:
-        if isinstance(part, Tree):
-            _measured(record, line, part)
+    parts = [part for part in tree.children if isinstance(part, Tree)]
+    kernels = [part for part in parts if part.data == "kernel"]
+    if len(kernels) > 1 or (kernels and len(parts) > len(_OF_A_LINE)):
+        return  # of several
+    for part in parts:
+        _measured(record, line, part)
     if "m" in record.cells and {"time", "flops_rate"} & set(record.cells):
         record.cells = told.facts | record.cells
         folded.records.append(record)
         folded.claimed.add(line.number)
+
+
+_OF_A_LINE = ("shape", "dtype", "kernel", "time", "rate")
 
 
 def _measured(record: Record, line: Line, part: Tree[Token]) -> None:
@@ -193,8 +203,9 @@ def _measured(record: Record, line: Line, part: Tree[Token]) -> None:
         sizes = re.findall("[0-9]+", token)
         for name, size in zip("mnk", sizes, strict=False):
             record.cells[name] = Cell(size, line.number, column)
-    elif part.data == "dtype":
-        record.cells["dtype"] = Cell(str(token), line.number, column)
+    elif part.data in ("dtype", "kernel"):
+        word = str(token).removeprefix("torch.") if part.data == "dtype" else str(token)
+        record.cells[part.data] = Cell(word, line.number, column)
     else:
         measure = unit(str(part.children[1]).strip())
         if measure:
@@ -211,6 +222,7 @@ UNORDERED_OPENS = (
 SQUARE_OPENS = (
     r"matri(?:x|ces)\b[^|]{0,24}[0-9]{2,6} ?[x×*] ?[0-9]|[0-9] ?[x×*] ?[0-9]{2,6} [a-z ]{0,16}matri"
     r"|(?:^|[|,;\t]) *\"?matrix[ _](?:size|dim)[^|=:]*[|,;\t][^:=]*flop"
+    r"|(?:^|[,;\t])\"?(?:n|size|dim|matrix_?size)\"?[,;\t][^|:=]*flop"
     r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
     r"|^\s*\|(?:[^|]*\|)?[ *`]*n[ *`]*\|[^:=]*flop"
     r"|[0-9] cubed|^\s*\|[^|]{0,40}(?:gemm|mat-?mul)[^|]{0,40}[0-9]{3}[^|]*\|"
@@ -242,7 +254,10 @@ FORMAT = Format(
         "N=", "K=", "n=", "k=", "N =", "K =", "n =",
         "BLAS", "blas", "UTLASS", "utlass", " × ",
         "MatM,", "_features", "_dim,out_", "d_in",
+        *(f"{one}{word}{one}" for one in ",;\t" for word in ("n", "N", "size")),
         "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
+        *(f"{one}{sign}{other}" for one, other in ("][", ")(") for sign in
+          (" x ", "x", " @ ", "@", " × ", " * ")),
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -258,6 +273,7 @@ FORMAT = Format(
     r"|^\s*\|[^|]*\|[^:=]*(?:(?:cu|roc|hip|open)blas(?:lt)?|cutlass)\b"
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:gemms?|mat-?muls?)\b"
     r"|<th[\s>][^|]*(?:(?:cu|roc|hip|open)blas|cutlass|gemm|mat-?mul)"
+    r"|[0-9] ?[)\]] ?[x×*@] ?[(\[] ?[0-9]"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|─ [0-9.]+ .*\[m=[0-9]+, n=[0-9]+, k=[0-9]+\]"

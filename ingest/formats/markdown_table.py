@@ -72,9 +72,9 @@ def fold(region: Region) -> Folded:
 FORMAT = Format(
     name="markdown_table",
     heads=(
-        "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
-        "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)",
-        "(us)", "MFU",
+        "|", "\\begin{tab", "\\begin{longtab", "<table", "<TABLE", "==", "+-", "-table::", "┌",
+        "┏", "╒", "╔", "╭", "╞", "├", "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s",
+        "tokens/s", "(s)", "(ms)", "(us)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
         "per step ", "time/step",
         "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
@@ -86,6 +86,8 @@ FORMAT = Format(
         "_backward:",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
+    r"|^[\s:*#]*\{\||^\|===\s*$|^\s*\^[^|^]+\^[^|^]+\^"  # wikis
+    r"|^\s*\|\|[^|]+\|\|[^|]+\|\||^\s*\|[_=][^|]+\|[_=]|\\begin\{(?:tabular|longtable|tblr)"
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
     r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*\+-{3,}\+-{3,}\+\s*$"
     r"|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
@@ -108,6 +110,10 @@ FORMAT = Format(
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
     r"|^\s*[-*+•] .{0,60}(?:[GNHTX]PUs?|[Nn]odes?|[A-Z][A-Za-z]*[0-9]+).{0,40}"  # of a list
     r"[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?[A-Za-z]+/s(?:ec)?(?:/\w+)?(?: \([^()]*\))?\.?$"
+    r"|^\s{0,6}[-*+•]\s+[*_`]{0,2}(?i:(?:training |mean |avg\.? |average )?"  # of one run
+    r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
+    r"|tok(?:en)?s?/s))"
+    r"[^:=]{0,24}[:=][*_ ]{1,4}~?[0-9]"
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one

@@ -46,7 +46,19 @@ class OperatorTable(pa.DataFrameModel):
         nullable=True,
     )
     tokens: int = logged(
-        ["tokens", "num_tokens", "num_token", "bt", "b * t", "rows"],
+        [
+            "tokens",
+            "num_tokens",
+            "num_token",
+            "n_tokens",
+            "bt",
+            "b * t",
+            "b x t",
+            "b × t",
+            "bxt",
+            "b*t",
+            "rows",
+        ],
         kind="exact",
         ge=1,
         nullable=True,
@@ -81,6 +93,7 @@ class OperatorTable(pa.DataFrameModel):
         unit="B/s", quantity="memory_bandwidth", gt=0, nullable=True,
         meaning="bytes per second, by the document's own count",
     )  # fmt: skip
+    outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:
         """Scope and subject of the rows."""
@@ -109,6 +122,7 @@ def fold(region: Region) -> Folded:
         printed_operators,
     )
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.printed_calls import operators_beside  # noqa: PLC0415
     from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
         google_benchmarks,
         measurements,
@@ -125,6 +139,7 @@ def fold(region: Region) -> Folded:
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
     printed += (*google_benchmarks(lines), *printed_operators(lines))
     printed += (*operator_benchmarks(lines), *driver_stats(lines), *peaks_of_devices(lines))
+    printed += (*operators_beside(lines),)
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -277,6 +292,12 @@ FORMAT = Format(
     r"|[0-9] ?(?:[mu]s|µs),? \(?(?:bw|bandwidth)?[ :=]*[0-9.]+ ?[gt]b/s\b"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"
+    r"|^\W{0,4}(?:(?:gpu|dev(?:ice)?|rank)[ _]?)?(?:src|source|from|sender)\w{0,8}\W{1,12}"
+    r"(?:(?:gpu|dev(?:ice)?|rank)[ _]?)?(?:dst|dest|to|target|receiver)\w{0,10}\W[^:=]{0,60}"
+    r"(?:[gm]i?b/s|gbps|\b[mu]s\b)"
+    r"|^\s*\|?\s*(?:(?:gpu|device) ?)?(?:pairs?|link|peers?|path)\b[^:=]{0,60}[gm]i?b/s"
+    r"|^[^|:]{2,90}: ?[a-z][\w.]{1,20}[ :=]{1,3}[0-9.]+ ?(?:[mu]s|µs)\b[^a-z]{0,20}"
+    r"[a-z][\w.]{1,20}[ :=]{1,3}[0-9.]+ ?(?:[mu]s|µs)\b"
     r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)(?:, [a-z]+ ?= ?[0-9]+)*\))?:\s*$",
     binds=False,
 )

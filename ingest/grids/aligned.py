@@ -448,7 +448,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         any(is_number(word) for word in head) and not _counts(head)
     ):
         return None
-    if any(sign in _MEDIAN.sub(")", lines[at].text) for sign in "|=:│"):
+    if any(sign in _SQUARES.sub("N", _MEDIAN.sub(")", lines[at].text)) for sign in "|=:│"):
         return None
     first = at + (2 if _united(lines, at + 1) else 1)
     while first < min(at + 3, len(lines)) and _RULE.fullmatch(lines[first].text):
@@ -472,6 +472,10 @@ _UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
 
 _MEDIAN = re.compile(r"\):(?:p50|p[0-9]{2}|avg|mean|median)\b")
 """Words of a label behind its unit: `Latency(us):p50`."""
+
+
+_SQUARES = re.compile(r"(?<![\w=])(?:(?:[MNK] ?= ?){2}[MNK]|(?:[mnk] ?= ?){2}[mnk])(?![\w=])")
+"""The label of the one size of square products: `M=N=K`."""
 
 
 def _united(lines: Sequence[Line], at: int) -> list[Word]:
@@ -565,6 +569,8 @@ def _below(head: Sequence[Word], row: Sequence[Word]) -> bool:
 def _row(line: Line, top: Sequence[Word], index: int) -> GridRow | None:
     """The cells of a row in their columns; None where a line is none of the table."""
     words = pieces(line)
+    if len(words) < len(top) and len(apart := _numbers_apart(words)) == len(top):
+        words = apart if len(_placed(apart, top)) == len(top) else words
     if len(words) > len(top) or len(words) < min(2, len(top)):
         return None
     if _DOTS.fullmatch(line.text):
@@ -581,6 +587,17 @@ def _row(line: Line, top: Sequence[Word], index: int) -> GridRow | None:
         word = placed.get(at, Word(column.begin, column.begin, ""))
         cells.append(GridCell(word.text, line.number, word.begin))
     return GridRow(line, tuple(cells))
+
+
+def _numbers_apart(words: Sequence[Word]) -> list[Word]:
+    """Pieces of a row with each number of one that holds nothing else by itself: a wide number
+    leaves one blank in front of it, `2048 128256`."""
+    found: list[Word] = []
+    for word in words:
+        parts = [Word(word.begin + m.start(), word.begin + m.end(), m[0])
+                 for m in re.finditer(r"\S+", word.text)]  # fmt: skip
+        found += parts if all(map(is_number, parts)) else [word]
+    return found
 
 
 def _placed(words: Sequence[Word], top: Sequence[Word]) -> dict[int, Word]:

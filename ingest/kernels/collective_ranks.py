@@ -187,7 +187,8 @@ def _around(cell: Cell) -> tuple[float, float]:
 
 
 _OF_RANKS = re.compile(
-    r"([0-9]{1,5}) ?(?:GPUs?|ranks?|devices?|processes|procs|[卡张]) ?[:：,/|–-]? ?(\S.*)",
+    r"([0-9]{1,5}) ?(?:GPUs?|ranks?|devices?|processes|procs|[卡张])(?![A-Za-z])"
+    r" ?[:：,/|–-]? ?(\S.*)",
     re.IGNORECASE,
 )
 """A number of ranks in front of what is measured of as many."""

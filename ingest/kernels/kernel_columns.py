@@ -55,7 +55,7 @@ from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
-from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.csv_sections import CsvTable, of_whoever, timed
 from assay.ingest.vocabulary.terms import meaning, normalise
 
 NUMBER = re.compile(
@@ -95,7 +95,7 @@ def columns_of(
     is told apart and says no more is of what the text above says, `bare`; and of `curves` every
     column that is none of the call's, behind those. Sizes of matrices are square `products`' where
     the text is about these."""
-    columns = [placed(plain(label), table.schema, bare) for label in grid.header()]
+    columns = _of_labels(grid, table.schema, bare)
     if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
         columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
                    for each in columns]  # fmt: skip
@@ -126,17 +126,8 @@ def columns_of(
         columns = beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
-    for at, label in enumerate(grid.header()):
-        if "m" not in fields(table.schema):
-            continue
-        if normalise(plain(label)) in _UNORDERED or (
-            products and normalise(plain(label)) in SQUARES
-        ):
-            in_order = order() if len(set(order())) == 3 else ""
-            square = _all_square(grid, at) or (products and _squares(grid, at))
-            columns[at] = Column(sizes=in_order or ("mnk" if square else ""))
-        elif normalise(plain(label)) == "sizedetail":  # FlagGems: `torch.Size` of both operands
-            columns[at] = Column(sizes="mkkn")
+    if "m" in fields(table.schema):
+        columns = _in_order(grid, columns, order, products=products)
     columns = _of_names(grid, columns, table.schema, alone="m" in above)
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in dict.fromkeys(column.sizes)]
@@ -148,7 +139,8 @@ def columns_of(
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
-    every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
+    every = {*held, *(column.spec.name for column in columns if column.spec)}
+    every |= {name for name in above if name != "kernel"}  # who, and of nobody knows what
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
     every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
@@ -159,6 +151,34 @@ def columns_of(
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
+
+
+def _of_labels(grid: Grid, schema: Schema, bare: Column | None) -> list[Column]:
+    """The column of each label by itself; of those that name who computes one."""
+    labels = [plain(label) for label in grid.header()]
+    columns = [placed(label, schema, bare) for label in labels]
+    named = of_whoever(labels, [each.spec for each in columns])
+    return [each if spec is each.spec else Column()
+            for each, spec in zip(columns, named, strict=True)]  # fmt: skip
+
+
+def _in_order(
+    grid: Grid, columns: Sequence[Column], order: Callable[[], str], *, products: bool
+) -> list[Column]:
+    """Columns with those of three sizes together in the order that a document says, or in any where
+    all are square."""
+    made = list(columns)
+    for at, label in enumerate(grid.header()):
+        name = normalise(plain(label))
+        if columns[at].sizes:
+            continue  # as times and rates prove
+        if name in _UNORDERED or (products and name in SQUARES):
+            in_order = order() if len(set(order())) == 3 else ""
+            square = _all_square(grid, at) or (products and _squares(grid, at))
+            made[at] = Column(sizes=in_order or ("mnk" if square else ""))
+        elif name == "sizedetail":  # FlagGems: `torch.Size` of both operands
+            made[at] = Column(sizes="mkkn")
+    return made
 
 
 def _by_passes(grid: Grid, columns: Sequence[Column]) -> bool:
@@ -530,7 +550,7 @@ _BEHIND_NAME = re.compile(r"[A-Z][\w.+-]* (\S.*)")
 
 _OF_A_DEVICE = re.compile(
     r"\b(?:cores?|cus|sms|shaders|tdp|power|watts?|bandwidth|bw|memory|vram|clock|peak|theoretical"
-    r"|year|node|price)\b",
+    r"|year|node|price|specs?|spec ?sheet|data ?sheet|rated)\b",
     re.IGNORECASE,
 )
 """Found in labels of what a device has, whatever it computes."""

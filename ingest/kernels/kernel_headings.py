@@ -148,6 +148,38 @@ _BEGINS_WITH = deferred(
 
 _LIBRARY = deferred(rf"(?<![\w-]){_KERNELS_OF_ATTENTION}(?![\w-])", re.I)
 
+_SECTION = deferred(
+    r"[\s#*0-9.)]{1,12}"
+    r"(?:(?:backend|library|kernels?|implementation|impl|provider|with|using)[ :`]{1,3})?"
+    rf"((?!sdpa\b|flash[-_ ]?att(?:entio)?n(?![-_ ]?v?[0-9])){_OWN_LIBRARY})"
+    r"`?(?:[ -]+(?:v?[0-9][0-9.]*|kernels?|backend|library|gemms?|mat-?muls?|results?|performance"
+    r"|numbers|baseline|implementation|attention|\([^()|]{0,40}\))){0,4}[\s*:]*",
+    re.I,
+)
+"""A heading that is the name of who computes what stands below it: `## CUTLASS 3.5`."""
+
+_BLAS = r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|deepgemm|openblas|onednn|mkl|clblast)"
+
+_OF_BLAS = deferred(
+    rf"(?:[,;:(] ?|\b(?:with|using|via|by|in) )({_BLAS})(?: v?[0-9][0-9.]*)?(?=\s*(?:[,;:)]|$))",
+    re.I,
+)
+"""The library of products that a line on them names between commas: `gemm, cublasLt 12.4`."""
+
+_COMPARED_WITH = deferred(
+    r"\b(?:vs|versus|against|compared|relative|over|faster|slower|speed-?ups?|than|baseline|of the"
+    r"|beats?|percent|match(?:es)?|peak|and|or|ours?)\b|%",
+    re.I,
+)
+"""Found where another is what was measured, or several are."""
+
+_VERSIONS = deferred(
+    r"\b(?:cuda|cudnn|rocm|(?:py)?torch|driver|python|nccl|triton|gcc|toolkit|hip)(?: version)?"
+    r"[ :=]{1,3}v?[0-9]",
+    re.I,
+)
+"""Found where a line lists the software that was there, and not who computed."""
+
 OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
     r"|\b(broadcast)(?:_perf|_test|_bench(?:mark)?)?\b"
@@ -190,6 +222,18 @@ _IN_BYTES = deferred(
     r"(?<![\w.,-])([0-9]{4,}) bytes\b(?! ?(?:to|/|per)\b)"
 )
 """The bytes of a message, said of it: `tensors are [2, 4096] bf16, i.e. 134217728 bytes`."""
+
+_IN_PARTS = deferred(
+    r"(?<=[,;(:–—-] )((?:[1-9][0-9]{0,3} ?[KM]|[1248] ?G)iB)(?=\s*(?:[,;):]|$))"
+    r"|(?<=\()((?:[1-9][0-9]{0,3} ?[KM]|[1248] ?G)iB)(?=[,;)])"
+)
+"""A size in a part of its own of a title, no more than messages have and less than devices do."""
+
+_OF_COLLECTIVES = deferred(
+    r"\b(?:collectives?|[nr]ccl|all[ _-]?(?:reduce|gather|to[ _-]?all)|reduce[ _-]?scatter|busbw"
+    r"|bus bandwidth)\b",
+    re.IGNORECASE,
+)
 
 _RANKS = re.compile(r"(?<![\w.×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
@@ -313,7 +357,7 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
 def _far_above(
     lines: Sequence[Line], grid: Grid, schema: Schema, found: dict[str, Cell], doubtful: Set[str]
 ) -> dict[str, Cell]:
-    """What is found above a table with the device, the ranks and the type that stand further up."""
+    """The lines above a table with the device, the ranks and the type that stand further up."""
     above, collective = lines[max(0, grid.begin - FAR) : grid.begin], "op" in fields(schema)
     if collective and sizes_of_one_rank(lines, grid):  # its title is no heading
         found = _launched_above(above[-NEAR:]) | found
@@ -523,7 +567,7 @@ def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
     decoded one by one."""
     titles = [line.text for each in own_title(lines, grid) for line in each]
     titles += headings_around(lines, grid)
-    if any(map(_LINEAR.search, grid.header())):
+    if any(map(_LINEAR.search, grid.header())) or any(map(_SPARSE.fullmatch, grid.header())):
         return True
     if any(map(_DECODING.search, titles)) and not {*map(normalise, grid.header())} & _OF_QUERIES:
         return True  # one query beside a context of keys, or tokens of several sequences
@@ -548,6 +592,12 @@ _LINEAR = re.compile(
     re.IGNORECASE,
 )
 """Names of kernels whose work is linear in the length of a sequence, which attention's is not."""
+
+_SPARSE = re.compile(
+    r"\W{0,4}(?:(?:mask|block|attention) )?(?:density|sparsity|keep ratio|kept)\W{0,6}",
+    re.IGNORECASE,
+)
+"""Labels of how much of attention's work is done."""
 
 OF_STEPS = deferred(
     r"(?<!optimizer )\b(?:step|iteration|epoch)[ -](?:time|latency|duration)s?\b"
@@ -760,10 +810,8 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     if curves:
         return
     yield from sizes_named(text)
-    if (begins := _BEGINS_WITH.match(text)) and len({*_LIBRARY.findall(text)}) == 1:
-        yield "kernel", begins[1]
-    elif " only" in text and (alone := _ALONE.search(text)):
-        yield "kernel", alone[1]
+    if (whose := _who_computes(text)) is not None:
+        yield "kernel", whose
     if device := device_named(text):
         yield "gpu", device
     if dtype := format_said(text):
@@ -773,15 +821,45 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     of_tests = "tests" in text or "_perf" in text or "place" in text or "sum" in text
     if of_tests and (named := _OF_NCCL.search(text)):
         yield "dtype", named[1] or named[2]
+    if len(sizes := _sizes_of_messages(text)) == 1:
+        yield "bytes", str(sizes.pop())
+    yield from processes(text)
+
+
+def _sizes_of_messages(text: str) -> set[int]:
+    """The bytes of messages that a text says."""
     sizes = {_whole(size) for size in _MESSAGES.findall(text)}
     if "_perf" in text and (swept := _ONE_SIZE.search(text)):
         sizes.add(_whole(swept[1]))
     if not sizes:
         sizes = {_whole(size) for size in _IN_BYTES.findall(text)}
         sizes |= {_whole(size) for size in _OF_SIZE.findall(text)}
-    if len(sizes) == 1:
-        yield "bytes", str(sizes.pop())
-    yield from processes(text)
+    if not sizes and _OF_COLLECTIVES.search(text):
+        sizes = {_whole(one or other) for one, other in _IN_PARTS.findall(text)}
+    return sizes
+
+
+def _who_computes(text: str) -> str | None:
+    """The library that a line says to be alone, whose name a heading is, or which a line on
+    products names in a part of its own; None where others may be meant.
+
+    >>> _who_computes("## CUTLASS 3.5"), _who_computes("GEMM on one GPU, cublasLt 12.4")
+    ('CUTLASS 3.5', 'cublasLt')
+    >>> _who_computes("## Triton tutorials"), _who_computes("GEMM, TFLOPS relative to cuBLAS")
+    (None, None)
+    """
+    if (begins := _BEGINS_WITH.match(text)) and len({*_LIBRARY.findall(text)}) == 1:
+        return begins[1]
+    if " only" in text and (alone := _ALONE.search(text)):
+        return alone[1]
+    if HEADING.fullmatch(text) and (section := _SECTION.fullmatch(text)):
+        return section[1]
+    if len(text) > LONGEST or not names_products(text):
+        return None
+    if any(each.search(text) for each in (_COMPARED_WITH, _BY_FORMAT, _VERSIONS)):
+        return None
+    named = {each.casefold(): each for each in _OF_BLAS.findall(text)}
+    return next(iter(named.values())) if len(named) == 1 else None
 
 
 def canonical(found: re.Match[str]) -> str:

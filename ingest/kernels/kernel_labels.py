@@ -155,7 +155,7 @@ _OF_LIBRARY = re.compile(rf"({LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
 """The library whose time a column of collectives is: `NCCL Time (us)`."""
 
 _BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
-                    "throughput"}  # fmt: skip
+                    "eff", "throughput"}  # fmt: skip
 
 
 _OF_STREAM = re.compile(
@@ -164,6 +164,10 @@ _OF_STREAM = re.compile(
     re.IGNORECASE,
 )
 """Bandwidth of a function of STREAM and its like: `Triad (GB/s)`."""
+
+
+_STREAMS = re.compile(r"copy|scale|mul|add|triad|dot|nstream", re.IGNORECASE)
+"""The same of bare numbers, whose unit the text above says."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,9 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
     if "operator" in fields(schema) and (of := _OF_STREAM.fullmatch(label)):
         scale = BANDWIDTH.get(of[2].replace("ps", "/s"), 0.0)
         return Column(fields(schema)["bandwidth"], scale, {"operator": of[1]})
+    by_word = bare is not None and bare.spec is not None and bare.spec.name == "bandwidth"
+    if bare and by_word and "operator" in fields(schema) and _STREAMS.fullmatch(label):
+        return replace(bare, aside={"operator": label})
     aside: dict[str, str] = {}
     rest = label
     while True:
@@ -285,7 +292,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
-    held = meaning(label) if "memory" in columns else None
+    held = meaning(label) if "memory" in columns and not at_an_end(label) else None
     if held is not None and held.field == "memory":
         return Column(columns["memory"], held.scale if held.unit_known else 0.0)
     loose = columns.get(LOOSE.get(normalise(name), ""))

@@ -32,7 +32,7 @@ from assay.ingest.kernels.kernel_labels import (
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema
-from assay.ingest.tables.csv_sections import timed
+from assay.ingest.tables.csv_sections import ended, timed
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
@@ -207,6 +207,8 @@ def _proved(
         texts = [plain(cell.text) for cell in row.cells]
         if len(texts) != grid.width:
             continue
+        if _unmeasured(texts[time[0]]) and _unmeasured(texts[rate[0]]):
+            continue
         if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (*sizes, time[0], rate[0])):
             return False
         work = 2.0 * math.prod(_amount(texts[at]) for at in sizes)
@@ -217,6 +219,14 @@ def _proved(
             return False
         seen = True
     return seen
+
+
+_NOTHING = re.compile(r"[-–—/]{0,3}|n/?a|none|nan", re.IGNORECASE)
+
+
+def _unmeasured(text: str) -> bool:
+    """Whether a cell says that nothing was measured, or what happened instead."""
+    return _NOTHING.fullmatch(text) is not None or ended(text) is not None
 
 
 def _amount(text: str) -> float:
@@ -296,17 +306,20 @@ def of_operations(
 
 _OF_COLLECTIVES = re.compile(
     r"(?<![A-Za-z])(?:[nrho]?(?:one)?ccl|msccl(?:pp|\+\+)?|gloo|[\w-]*mpi(?:ch)?|uc[cx]|nvshmem|rocshmem"
-    r"|ring|tree|nvls(?:tree)?|collnet\w*|sharp|ll(?:128)?|simple)(?![A-Za-z])",
+    r"|ring|tree|nvls(?:tree)?|collnet\w*|sharp|ll(?:128)?|simple"
+    r"|roce(?:v2)?|infiniband|ib|nvlink|nvswitch|pcie|efa(?:v[0-9])?|ethernet|tcp|slingshot|xgmi)"
+    r"(?![A-Za-z])",
     re.IGNORECASE,
 )
-"""Libraries, algorithms and protocols of collectives, which stand side by side."""
+"""Libraries, algorithms and protocols of collectives, and networks, which stand side by side."""
 
 
 def of_programs(
     grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema
 ) -> list[Column]:
-    """Columns of bare numbers beside the sizes of messages, under the names of libraries or of
-    algorithms, of the one quantity that the text above says of all: `NCCL | MSCCL++`."""
+    """Columns of bare numbers beside the sizes of messages, under the names of libraries, of
+    algorithms, of networks or of systems with their devices, of the one quantity that the text
+    above says of all: `NCCL | MSCCL++`, `Nova (H100) | Nova-2 (B200)`."""
     made = list(columns)
     held = {each.spec.name for each in columns if each.spec is not None}
     if bare is None or not held & {"bytes", "elements"} or held & {"time", "algbw", "busbw"}:
@@ -317,9 +330,17 @@ def of_programs(
         no_name = RATIO.search(label) or STATISTICS.search(label) or UNMEASURED & {*split(label)}
         if columns[at] == Column() and not no_name and all(map(BARE_NUMBER.fullmatch, texts)):
             named[at] = label
+    devices = {
+        at: label if (one.start, one.end) == (0, len(label)) else one.text
+        for at, label in named.items() if (one := only(label)) is not None
+    }  # fmt: skip
     if any(map(_OF_COLLECTIVES.search, named.values())):
         for at, label in named.items():
             made[at] = replace(bare, aside={"column": label})
+    elif len(devices) == len(named) == len({*devices.values()}) and "gpu" in fields(schema):
+        for at, device in devices.items():
+            system = {"column": named[at]} if named[at] != device else {}
+            made[at] = replace(bare, aside={"gpu": device, **system})
     return made
 
 
@@ -647,11 +668,17 @@ def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     return whole and len(pairs) == 1 and _proved(grid, sizes, *pairs[0])
 
 
+_DEVICE_BEHIND = re.compile(r"^([^()\[\]]{1,60}?(?: ?[(\[][^()\[\]]{1,20}[)\]])?)(?: ?[(\[]| on )"
+                            r"((?=[^()\[\]]{0,40}[0-9])[A-Z][^()\[\]]{1,60})[)\]]?$")  # fmt: skip
+"""A quantity in front of whom it is of: `TFLOPS (H100)`, `time (us) on MI300X`."""
+
+
 def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of the same measurements of several devices, each named in front of its own:
-    `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`."""
+    """Columns of the same measurements of several devices, each named in front of its own or behind
+    it: `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`, `TFLOPS (H100) | TFLOPS (B200)`."""
     made, sides = list(columns), dict[str, dict[int, Column]]()
-    for at, label in enumerate(map(plain, grid.header())):
+    for at, named in enumerate(map(plain, grid.header())):
+        label = _DEVICE_BEHIND.sub(r"\2 \1", named)
         for cut in re.finditer(r"[ _:-]+", label) if columns[at].spec is None else ():
             if cut.start() > LONGEST_NAME:
                 break
@@ -785,6 +812,8 @@ def over_time(
         if len(texts) != grid.width:
             continue
         places = [at for at in (size[0], time[0], rate[0]) if at is not None]
+        if _unmeasured(texts[time[0]]) and _unmeasured(texts[rate[0]]):
+            continue
         if not all(BARE_NUMBER.fullmatch(texts[at]) for at in places):
             return False
         many = 1.0 if size[0] is None else _amount(texts[size[0]])

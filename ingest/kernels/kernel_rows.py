@@ -18,8 +18,9 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.named_systems import with_devices
 from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_even, tool_csv
-from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import MARKED_UP, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
+from assay.ingest.grids.second_heads import upright, with_second_heads
 from assay.ingest.kernels.collective_ranks import (
     amount,
     ranks_apart,
@@ -98,7 +99,7 @@ from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
 from assay.ingest.source.headings import headed
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
-from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.csv_sections import ENDS, CsvTable, ended, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.vocabulary.terms import normalise
 
@@ -314,7 +315,8 @@ def _agreeing(records: list[Record]) -> list[Record]:
 def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
     """Put into calls how many products each is of, where the text right above says it and their
     times and rates prove it in all rows: `Batched GEMM, batch = 64`."""
-    rated = {"time", "flops_rate"}
+    rated, every = {"time", "flops_rate"}, records
+    records = [each for each in every if "outcome" not in each.cells]
     if any("b" in each.cells or not rated | {"m"} <= each.cells.keys() for each in records):
         return
     near = next(nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]), [])
@@ -324,9 +326,10 @@ def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> No
             if (
                 name == "batch"
                 and text != "1"
+                and records
                 and all(agree({**each.cells, "b": many}) for each in records)
             ):
-                for each in records:
+                for each in every:
                     each.cells["b"] = many
                 return
 
@@ -426,6 +429,8 @@ def _of_products(
     near = [*grid.header(), *(line.text for line in lines[max(0, grid.begin - 3) : grid.begin])]
     law = "" if any(map(_PRODUCTS.search, near)) else "2abc over the time is the printed rate"
     for record in records:
+        if law and "outcome" in record.cells:
+            continue
         work = 2.0 * math.prod(products.get(record.line, ()))
         rated = [record.cells[name] for name in ("time", "flops_rate") if name in record.cells]
         if law and (len(rated) < TWO or abs(math.prod(map(amount, rated)) - work) > CLOSE * work):
@@ -474,16 +479,16 @@ def _grids(
     some kinds."""
     if begins_json(lines) and (held := list(json_records(lines))):
         return held
-    begin = next(delimited(lines[:BEGIN], named=False), None)
+    begin = next(map(with_second_heads, delimited(lines[:BEGIN], named=False)), None)
     long = begin is not None and long_and_even(lines, begin)
     among = list(delimited_blocks(lines)) if begin is None else []
     if not long and (found := [*tool_csv(lines), *marked(lines), *among]):
-        return found
+        return [upright(with_second_heads(each)) for each in found]
     called = begin is not None and any(
         _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
         for each in tables
     )
-    return list(delimited(lines, named=False)) if called else []
+    return list(map(with_second_heads, delimited(lines, named=False))) if called else []
 
 
 _IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)*)")
@@ -558,7 +563,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         return []
     above = said_by_row(row, columns, above)
     shared: dict[str, Cell] = {}
-    own: dict[tuple[tuple[str, str], ...], Record] = {}
+    own: Own = {}
     kept = list[tuple[str, str]]()
     for cell, column in zip(row.cells, columns, strict=True):
         text = plain(cell.text)
@@ -578,19 +583,76 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         elif (value := _value(text, column, cell)) is None:
             if not says_how_fast(column.spec):
                 return []
+            _end(own, row, cell, column)
         elif says_how_fast(column.spec):
-            key = tuple(sorted(column.aside.items()))
-            place = (cell.line, cell.column) if key else (row.line.number, row.line.column)
-            record = own.setdefault(key, Record(place[0], {}, place[1]))
-            record.cells.setdefault(column.spec.name, value)
+            _own(own, row, cell, column).cells.setdefault(column.spec.name, value)
         else:
             shared[column.spec.name] = value
-    own = {key: each for key, each in own.items() if any(map(amount, each.cells.values()))}
+    own = _that_say_something(own, row, columns)
     for key, record in own.items():
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
         record.other += kept
     return _with_its_rate(list(own.values()))
+
+
+Own = dict[tuple[tuple[str, str], ...], Record]
+"""The differences of the calls of a row, and each of them."""
+
+
+def _own(own: Own, row: GridRow, cell: GridCell, column: Column) -> Record:
+    """The call of a row that a cell is of."""
+    key = tuple(sorted(column.aside.items()))
+    place = (cell.line, cell.column) if key else (row.line.number, row.line.column)
+    return own.setdefault(key, Record(place[0], {}, place[1]))
+
+
+def _end(own: Own, row: GridRow, cell: GridCell, column: Column) -> None:
+    """Put what happened instead of a measurement into the call of a row that a cell is of."""
+    if said := ended(plain(cell.text)):
+        at = Cell(said, cell.line, cell.column)
+        _own(own, row, cell, column).cells.setdefault("outcome", at)
+
+
+def _with_their_memory(own: Own) -> None:
+    """Put memory and bandwidth of a kernel into its one call, whose time says a pass beside it."""
+    aside = {"memory", "bandwidth", "outcome"}
+    for key in [each for each, record in own.items() if record.cells.keys() <= aside]:
+        calls = [each for each in own if {*key} < {*each}]
+        if key and len(calls) == 1 and not own[key].cells.keys() & own[calls[0]].cells.keys():
+            record = own.pop(key)
+            own[calls[0]].cells = record.cells | own[calls[0]].cells
+
+
+def _that_say_something(own: Own, row: GridRow, columns: Sequence[Column]) -> Own:
+    """The calls of a row that were measured, or of which something says why they were not."""
+    _with_their_memory(own)
+    told = {key: each for key, each in own.items() if _says_something(each)}
+    if not told and (why := _why(row, columns)):
+        told[()] = Record(row.line.number, {"outcome": why}, row.line.column)
+    return told
+
+
+def _why(row: GridRow, columns: Sequence[Column]) -> Cell | None:
+    """Why a row holds no measurement, as a column that says how calls ended has it."""
+    if any(each.aside for each in columns if each.spec and says_how_fast(each.spec)):
+        return None  # of one of several
+    for cell, column in zip(row.cells, columns, strict=True):
+        if column.spec is None and normalise(column.label) in ENDS:
+            said = ended(plain(cell.text))
+            return Cell(said, cell.line, cell.column) if said else None
+    return None
+
+
+def _says_something(record: Record) -> bool:
+    """Whether a call was measured, or says why it was not; what was measured had no other end."""
+    ended_so = record.cells.pop("outcome", None)
+    if any(name != "memory" and amount(cell) for name, cell in record.cells.items()):
+        return True
+    if ended_so is not None:
+        record.cells["outcome"] = ended_so
+        return True
+    return any(map(amount, record.cells.values()))
 
 
 _IN_OUT_SUM = re.compile(r"^(b?f(?:8|16|32|64)|i8|xf32)(?:_(?:b?f(?:8|16|32|64)|i8|i32|xf32)){2}$")
@@ -813,7 +875,7 @@ def _lines(
             line.number for line in here
             if (at := bisect_right(begins, line.number)) and begins[at - 1] in every
         }  # fmt: skip
-    if grid.syntax in ("html", "rst", "json"):
+    if grid.syntax in MARKED_UP:
         others = {row.line.number for row in grid.rows} - {row.line.number for row in ours}
         return {line.number for line in here if line.text.strip()} - others
     head = {row.line.number for row in grid.heads} | {lines[grid.begin].number}

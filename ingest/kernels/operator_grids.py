@@ -20,6 +20,7 @@ from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import of_one_device
 
@@ -390,10 +391,60 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _of_pytest(_of_nvbench(_of_timers(_of_ncu(grid))))
+    grid = _of_pairs(_of_pytest(_of_nvbench(_of_timers(_of_ncu(grid)))))
     grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
     return _settings_apart(grid, schema)
 
+
+_SENDS = {"src", "source", "from", "sender", "srcgpu", "gpusrc", "fromgpu", "sourcegpu", "srcrank",
+          "srcdev", "srcdevice", "sourcedevice"}  # fmt: skip
+
+_TAKES = {"dst", "dest", "destination", "to", "target", "receiver", "dstgpu", "gpudst", "togpu",
+          "destgpu", "targetgpu", "dstrank", "dstdev", "dstdevice", "targetdevice",
+          "destinationgpu"}  # fmt: skip
+"""Labels of the two ends of a copy."""
+
+_A_PAIR = {"pair", "gpupair", "devicepair", "pairs", "link", "srcdst", "gpus", "path", "peers",
+           "fromto"}  # fmt: skip
+
+_PAIRED = re.compile(
+    r"(?:GPU|dev(?:ice)?|rank)?[ _]?[0-9]{1,4} ?(?:<?[-=]{1,3}>|[-–—→↔⇄/]|to) ?"
+    r"(?:GPU|dev(?:ice)?|rank)?[ _]?[0-9]{1,4}",
+    re.IGNORECASE,
+)
+"""Both ends in one cell: `0->1`, `GPU0 - GPU4`."""
+
+_OF_A_COPY = re.compile(
+    r"(?:[a-z ]{0,30}(?:bw|bandwidth|throughput|latency)[a-z ]{0,20})?[ (\[]{0,2}"
+    r"([GM]i?B/s|[GM]B/sec|GBps|[mu]s|µs)[)\]]?",
+    re.IGNORECASE,
+)
+
+
+def _of_pairs(grid: Grid) -> Grid:
+    """The grid of bandwidths or latencies between pairs of devices with the name of what was done
+    there, a copy from one to the other: `src | dst | GB/s`."""
+    labels = [plain(label) for label in grid.header()]
+    names = [normalise(label) for label in labels]
+    ends = [at for at, name in enumerate(names) if name in _SENDS | _TAKES]
+    both = (
+        len(ends) == len(("from", "to")) and names[ends[0]] in _SENDS and names[ends[1]] in _TAKES
+    )
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if both:
+        both = all(_AN_END.fullmatch(plain(row.cells[at].text)) for row in rows for at in ends)
+    else:
+        ends = [at for at, name in enumerate(names) if name in _A_PAIR]
+        both = len(ends) == 1 and all(
+            _PAIRED.fullmatch(plain(row.cells[ends[0]].text)) for row in rows
+        )
+    rest = [label for at, label in enumerate(labels) if at not in ends]
+    if not both or not rows or not any(map(_OF_A_COPY.fullmatch, rest)):
+        return grid
+    return with_column(grid, "operator", "p2p copy")
+
+
+_AN_END = re.compile(r"(?:GPU|cuda:|dev(?:ice)?|rank|node)?[ _:]?[0-9]{1,4}", re.IGNORECASE)
 
 _NCU = ("Kernel Name", "Metric Name", "Metric Unit", "Metric Value")
 
@@ -440,8 +491,9 @@ def _summary(grid: Grid) -> Grid:
     at = _place(grid, _NAMES)
     timed = _place(grid, ("realtime",)) is not None and _place(grid, ("timeunit",)) is not None
     if _place(grid, _COUNTS) is None and not timed:
-        provided = _place(grid, _PROVIDERS) is not None and _place(grid, _OPERATORS) is None
-        at = _place(grid, ("kernel", "kernelname")) if provided else None
+        at = _place(grid, ("kernel", "kernelname")) if _place(grid, _OPERATORS) is None else None
+        if _place(grid, _PROVIDERS) is None and at is not None and not _all_called(grid, at):
+            at = None
     if at is None:
         return grid
     head = grid.heads[0]
@@ -449,6 +501,26 @@ def _summary(grid: Grid) -> Grid:
              for n, each in enumerate(head.cells)]  # fmt: skip
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
+
+def _all_called(grid: Grid, at: int) -> bool:
+    """Whether all names of a column are of operators, `softmax`, `rmsnorm`, and devices stand side
+    by side: nobody says who computed them."""
+    if sum(only(plain(label)) is not None for label in grid.header()) <= 1:
+        return False
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return len({*texts}) > 1 and all(map(_CALLED_SO.fullmatch, texts))
+
+
+_CALLED_SO = re.compile(
+    r"(?:fused[ _-]?)?(?:softmax|swi?glu|geglu|gelu|silu|relu|sigmoid|tanh|(?:add[ _+-]?)?"
+    r"(?:rms|layer|group|batch)[ _-]?norm|mat-?mul|gemm|gemv|transpose|rope|rotary|cumsum|sort"
+    r"|top-?k|dropout|embedding|conv[123]d|(?:de)?quantize|(?:cross[ _-]?)?entropy|attention"
+    r"|vector[ _-]?add|reduce|reduction"
+    r"|scan|histogram|gather|scatter|add|mul|exp|sum|mean|adamw?|mlp|moe)"
+    r"(?:[ _-]?(?:fwd|bwd|forward|backward|kernel))?",
+    re.IGNORECASE,
+)
+"""A name that is that of an operator, and no more than its pass beside it."""
 
 _NVBENCH = {
     "benchmark": "operator", "device": "device id", "devicename": "gpu", "batchgpu": "batched",

@@ -16,7 +16,12 @@ from functools import cache
 
 from assay.ingest.columns.titles import device_named, format_named
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.kernels.settings_around import format_said, of_own_calls
+from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
+from assay.ingest.kernels.settings_around import (
+    format_said,
+    letters_of_attention,
+    of_own_calls,
+)
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
@@ -36,7 +41,9 @@ _GOES_ON = deferred(r"\b(?:fwd|bwd|forward|backward|OOM|out of memory|nan)\b", r
 _SIZES = {
     "m": deferred(r"(?<![\w.])[mM] ?= *[0-9]"),
     "seq": deferred(
-        r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]|, s:[0-9]+/[0-9]+, d:[0-9]", re.IGNORECASE
+        r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]|, s:[0-9]+/[0-9]+, d:[0-9]"
+        r"|(?<![\w.])[hsnlt] ?= ?[0-9]+[, /]{1,2}[hsnlt] ?= ?[0-9]+[, /]{1,2}d ?= ?[0-9]",
+        re.IGNORECASE,
     ),
 }
 """Found where a call of a kind of table is named, by a size that no such call is without."""
@@ -67,6 +74,9 @@ _NOT = deferred(r"\b(?:no|not|without|skip\w*|excl\w*) ", re.IGNORECASE)
 
 _ASIDE = deferred(r"\([^()=]*\)")
 
+_IS_A_RATE = deferred(rf"\( ?[0-9][0-9,.]{{0,12}} ?{_FLOPS} ?\)")
+"""Nothing but a rate in brackets, behind the time that it follows from."""
+
 _BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*(?:\(\w+\)[\w.+-]*)?)\):")
 """The name of a kernel in brackets, in front of all that is said of it."""
 
@@ -86,6 +96,9 @@ _DECODES = deferred(r"(?<![A-Za-z])decod(?:e|ing)(?![A-Za-z])", re.IGNORECASE)
 
 _TITLED = deferred(r"\s*(?:[$#>]|python3? |={2}|-{2}).*[A-Za-z]")
 """Beginning of a command, or of a title."""
+
+_OF_A_TABLE = deferred(r"\s*(?:\S{1,40}\s+)?[0-9][0-9.,]*(?:\s+[0-9][0-9.,]*){2,40}\s*")
+"""A row of numbers, behind a name perhaps."""
 
 SHORT = 160
 """Characters of a line that names the machine of what follows, and is no sentence about others."""
@@ -114,6 +127,7 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         if line.number in folded.claimed or len(line.text) > LONGEST:
             continue
         said = dict(_pairs(line, table.schema)) if "=" in line.text else {}
+        said = _letters(line, table.schema) | said
         said = said or _of_ck_tile(line, table.schema)
         grouped = bool(said) and _GROUPED.search(line.text) is not None
         measured = [*_segments(line, table.schema)]
@@ -182,6 +196,14 @@ def _pairs(line: Line, schema: Schema) -> Iterator[tuple[str, Cell]]:
             yield spec.name, Cell(text, line.number, line.column + match.start(2))
 
 
+def _letters(line: Line, schema: Schema) -> dict[str, Cell]:
+    """The sizes of attention that letters which stand together say: `B=2 H=32 S=4096 D=128`."""
+    if "kv_heads" not in fields(schema) or line.text.count("=") < len("hsd"):
+        return {}
+    told = letters_of_attention(line.text)
+    return {name: Cell(size, line.number, line.column) for name, size in told.items()}
+
+
 _CK_TILE = deferred(
     r"\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:(?P<batch>[0-9]+),"
     r" h:(?P<heads>[0-9]+)/(?P<kv_heads>[0-9]+),"
@@ -237,7 +259,7 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
     """The measurements of a line, those of one direction together; none of one with two times."""
     if not (numbers := [*_MEASURED.finditer(line.text)]):
         return
-    aside = [m.span() for m in _ASIDE.finditer(line.text)]
+    aside = [m.span() for m in _ASIDE.finditer(line.text) if not _IS_A_RATE.fullmatch(m[0])]
     numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)
                and not line.text[: m.start()].rstrip().endswith("launch")]  # fmt: skip
     if not numbers:
@@ -245,6 +267,9 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
     columns = fields(schema)
     marks = [*_DIRECTION.finditer(line.text)] if "direction" in columns else []
     kernel = _kernel(line, [*numbers[:1], *marks[:1]])
+    if not marks and (beside := _beside(line, numbers)):
+        yield from beside
+        return
     begins = [m.start() for m in marks] or [0]
     ends = [*begins[1:], len(line.text)]
     for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
@@ -252,14 +277,94 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
         inside = [m for m in numbers if begin <= m.start() < end]
         for number in inside:
             unit, group = number[2] or number[3], 1 if number[2] else 4
-            name = "flops_rate" if unit[1:].casefold().startswith("flop") else "time"
-            scale = _RATES[unit[0]] if name == "flops_rate" else timed(unit)
+            name, scale = _measure(unit)
             text = number[group].replace(",", "")
-            own[name] = Cell(text, line.number, line.column + number.start(group), scale or 1.0)
+            own[name] = Cell(text, line.number, line.column + number.start(group), scale)
         if own and len(own) == len(inside):
             if marks:
                 own["direction"] = Cell(marks[at][1], line.number, line.column + begin)
             yield kernel | own
+
+
+_WHOSE = deferred(
+    rf"(?<![\w-])(?P<who>{LIBRARIES}|ref(?:erence)?|custom|mine|this)"
+    r"(?: kernel| time| \([^()]{1,20}\))?"
+    r"(?: ?[:=] ?|  {0,8}| took )$",
+    re.IGNORECASE,
+)
+"""The name of who computed, right in front of a measurement: `cuBLAS: `, `triton `."""
+
+
+_OF_AN_OPERATOR = deferred(
+    r"[\s>*#-]{0,8}\[?(?P<name>[A-Za-z][\w.+-]{0,30}(?: [A-Za-z][\w.+-]{0,20}){0,3}?)\]?"
+    r"(?:[ :,]{1,3}(?P<pass>fwd ?\+ ?bwd|forward ?\+ ?backward|fwd|bwd|forward|backward))?"
+    r"(?P<sizes> ?[(\[][^()\[\]]{1,80}[)\]]|(?:[ ,]{1,2}[A-Za-z_]{1,16} ?= ?[\w.]{1,16}){1,8}|)"
+    r" ?[:|] ?",
+    re.IGNORECASE,
+)
+"""A call with its sizes in brackets or in pairs, in front of who computed it."""
+
+
+def operators_beside(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The records of each line that gives the times of an operator by several libraries:
+    `rms_norm (M=8192, N=4096, bf16): torch 0.211 ms, triton 0.052 ms`."""
+    device = dict[str, Cell]()
+    for line in lines:
+        if not 0 < len(line.text) <= LONGEST:
+            continue
+        if _DEVICE.search(line.text) and (name := device_named(line.text)):
+            device = {"gpu": Cell(name, line.number, line.column, value_origin="stated")}
+        numbers = [*_MEASURED.finditer(line.text)]
+        found = _OF_AN_OPERATOR.match(line.text) if len(numbers) > 1 else None
+        if found is None or not names_operator(found["name"].strip("_ ").replace("_", " ")):
+            continue
+        numbers = [m for m in numbers if m.start() >= found.end()]
+        shared = {"operator": Cell(found["name"], line.number, line.column + found.start("name"))}
+        if found["pass"]:
+            place = line.column + found.start("pass")
+            shared["direction"] = Cell(found["pass"], line.number, place)
+        if word := format_said(found["sizes"]):
+            shared["dtype"] = Cell(word, line.number, line.column + found.start("sizes"))
+        made = _beside(line, numbers, found.end())
+        pairs = [(one[1], one[2]) for one in _PAIR.finditer(found["sizes"])]
+        records = [Record(line.number, {**device, **shared, **own}, line.column, other=list(pairs),
+                          prefix=line.prefix) for own in made]  # fmt: skip
+        if records:
+            yield records, [line]
+
+
+_DEVICE = deferred(r"GPU|NVIDIA|AMD|[Dd]evice|[Rr]unning on")
+
+
+def _beside(line: Line, numbers: Sequence[re.Match[str]], first: int = 0) -> list[dict[str, Cell]]:
+    """The measurements of several libraries, each behind its name and all of one quantity; none of
+    a line with others: `cuBLAS 0.21 ms, Triton 0.23 ms`."""
+    made = list[dict[str, Cell]]()
+    for at, number in enumerate(numbers):
+        begin = numbers[at - 1].end() if at else first
+        named = _WHOSE.search(line.text[begin : number.start()])
+        unit = number[2] or number[3]
+        name, scale = _measure(unit)
+        text = number[1 if number[2] else 4].replace(",", "")
+        place = line.column + number.start(1 if number[2] else 4)
+        cell = Cell(text, line.number, place, scale)
+        if named is not None:
+            who = Cell(named["who"], line.number, line.column + begin + named.start("who"))
+            made.append({"kernel": who, name: cell})
+        elif made and name not in made[-1] and line.text[begin : number.start()].strip(" (,") == "":
+            made[-1][name] = cell
+        else:
+            return []
+    names = {each["kernel"].text.casefold() for each in made}
+    alike = len({frozenset(each) for each in made}) == 1
+    return made if len(names) == len(made) > 1 and alike else []
+
+
+def _measure(unit: str) -> tuple[str, float]:
+    """The field that a unit is of, and the factor to its own."""
+    if unit[1:].casefold().startswith("flop"):
+        return "flops_rate", _RATES[unit[0]]
+    return "time", timed(unit) or 1.0
 
 
 def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
@@ -279,6 +384,8 @@ def _take_in(told: _Told, line: Line, schema: Schema) -> None:
         told.decoding = _DECODES.search(text) is not None
     if width := _WIDTH.search(text):
         told.width = int(width[1])
+    if _OF_A_TABLE.fullmatch(text):
+        return  # what a row says is of its own call
     own = of_own_calls(text) if len(text) > SHORT else text
     for name, named in (("gpu", device_named), ("dtype", format_said)):
         if name not in fields(schema):

@@ -18,9 +18,15 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
-from assay.ingest.kernels.settings_around import names_products, of_products, spelled
+from assay.ingest.kernels.settings_around import (
+    OF_ATTENTION,
+    names_products,
+    of_products,
+    spelled,
+)
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.tables.csv_sections import ended
 from assay.ingest.vocabulary.terms import normalise
 
 _FORMAT = re.compile(
@@ -243,19 +249,6 @@ _TUPLE = re.compile(
 )
 """A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`, `Shape (B, H, S, D)`."""
 
-_OF_ATTENTION = {
-    name: field for field, names in {
-        "batch": "b z bs bsz batch batchsize",
-        "heads": "h hq nh heads nheads numheads headsq qheads",
-        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
-        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
-        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
-        "head_dim": "d dh hd dhead headdim hdim dim",
-    }.items() for name in names.split()
-}  # fmt: skip
-"""Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
-stand together."""
-
 
 _CAUSAL = {"causal", "iscausal", "casual"}
 """Labels of whether a mask is causal, one of them misspelt by many."""
@@ -268,7 +261,7 @@ def _packed(label: str) -> list[str]:
     (['causal', 'head_dim'], [], ['batch', 'heads', 'seq', 'head_dim'])
     """
     letters = [normalise(each) for each in label.split(",")] if "," in label else []
-    named = ["causal" if each in _CAUSAL else _OF_ATTENTION.get(each, "") for each in letters]
+    named = ["causal" if each in _CAUSAL else OF_ATTENTION.get(each, "") for each in letters]
     told = "causal" in named or {"heads", "seq", "head_dim"} <= {*named}
     return named if told and all(named) and len({*named}) == len(named) else []
 
@@ -340,6 +333,7 @@ def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
     grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(_of_a_pivot(grid))))))
+    grid = products_apart(grid)
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
     named = _TUPLE.fullmatch(first)
     labels = re.split(", ?", named[1]) if named else _packed(first)
@@ -352,7 +346,7 @@ def tuples_apart(grid: Grid) -> Grid:
     letters = [normalise(each) for each in labels]
     if sorted(letters) == ["k", "m", "n"]:
         return grid  # of a product, in its order
-    named_so = [_OF_ATTENTION.get(letter, "") for letter in letters]
+    named_so = [OF_ATTENTION.get(letter, "") for letter in letters]
     if {"heads", "seq", "head_dim"} <= {*named_so} and len({*named_so}) == len(labels):
         labels = named_so if all(named_so) else labels
 
@@ -369,7 +363,7 @@ def _letters_named(grid: Grid) -> Grid:
     `b | h | s | d`."""
     labels = [plain(label) for label in grid.header()]
     letters = {
-        label: _OF_ATTENTION.get(label.casefold(), "")
+        label: OF_ATTENTION.get(label.casefold(), "")
         for label in labels
         if len(label) == 1 and label not in "tT"  # a rotation's or a scan's length
     }
@@ -394,6 +388,9 @@ _SHAPE = re.compile(
 _TIMES_OR_COMMA = re.compile(r" ?[×*,/] ?| ?x ?(?=[0-9])| x ")
 
 
+_OF_BOTH = ({"b", "s"}, {"b", "t"}, {"b", "l"})
+"""Letters of a batch and of the length of its sequences, `B x S`."""
+
 _NAMES_APART = re.compile(r" ?[×*,/] ?| x |(?<=[a-z])x(?=[a-z]{3})")
 
 
@@ -406,7 +403,7 @@ def _shaped(grid: Grid) -> Grid:
     for at, label in enumerate(map(plain, grid.header())):
         named = _SHAPE.fullmatch(label)
         names = _NAMES_APART.split(named[1] or named[2]) if named else []
-        if not any(len(name) > 1 for name in names):
+        if not any(len(name) > 1 for name in names) and {*map(str.casefold, names)} not in _OF_BOTH:
             continue  # letters, which others take apart
         told = [_TIMES_OR_COMMA.split(plain(row.cells[at].text).strip("()[]")) for row in rows]
         if not all(len(each) == len(names) and all(map(str.isdecimal, each)) for each in told):
@@ -498,6 +495,9 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
             texts = _split(plain(cell.text)) if at in told else []
             if at in told and told[at][-1].startswith("%") and _BARE.fullmatch(plain(cell.text)):
                 texts = [*texts, ""]  # a bound, of which there is no share
+            if at in told and len(texts) == 1 and ended(texts[0]):
+                cells += [cell, *[cell._replace(text="")] * (len(told[at]) - 1)]
+                continue
             texts = texts if len(texts) == len(told.get(at, ())) else [""] * len(told.get(at, ()))
             bare = (_UNIT_OF_PART.fullmatch(text) for text in texts)
             cells += [cell._replace(text=m[1] if m else "") for m in bare] if at in told else [cell]
@@ -513,6 +513,11 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
         grid, heads=(replace(head, cells=tuple(cells)),), rows=tuple(map(row_of, grid.rows))
     )
 
+
+_SIDES = re.compile(
+    r"([A-Za-z][\w +-]{0,20}?) ?/ ?([A-Za-z][\w +-]{0,20}?) ?[(\[]([^()\[\]/]{1,12})[)\]]"
+)
+"""A label of two sides with the unit of both: `fwd / bwd (ms)`."""
 
 _WITH_SHARE = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)? ?[(（] ?[0-9.]+ ?[%％] ?[)）]")
 """A number, and in brackets what part of a bound it is: `205.9 (66%)`."""
@@ -562,6 +567,14 @@ def _names_of_parts(
     inside = [each.pop() for each in units if len(each) == 1]
     if len(inside) == len(units) and all(map(_measures, inside)):
         return [_label_of(label, each) for each in inside]
+    sides = _SIDES.fullmatch(label)
+    if (
+        sides
+        and {2} == many
+        and _measures(sides[3])
+        and not any(map(_measures, sides.groups()[:2]))
+    ):
+        return [f"{sides[1]} ({sides[3]})", f"{sides[2]} ({sides[3]})"]
     for name, own in (*said_so, ("", _split(label))):
         if len(own) in many and any(map(_measures, own)):
             return [_label_of(name, each) for each in own]
@@ -569,7 +582,41 @@ def _names_of_parts(
         said = _NAMED_SO.search(line.text) if len(line.text) <= LONGEST else None
         if said and len(found := _split(said["parts"])) in many and any(map(_measures, found)):
             return [_label_of(label, each) for each in found]
+    for line in lines[max(0, grid.begin - _ABOVE) : grid.begin]:
+        told = _SAID_OF_CELLS.search(line.text) if len(line.text) <= LONGEST else None
+        if told and len(own := [told[1], told[2]]) in many and not any(inside):
+            return [_label_of(label, each) for each in own]
+    behind = _behind(lines, grid) if len(inside) == len(units) == len(("one", "behind")) else ""
+    if behind and not inside[1] and (_measures(inside[0]) or (not inside[0] and _measures(label))):
+        return [_label_of(label, inside[0]) if inside[0] else label, _label_of(label, behind)]
     return []
+
+
+_MEASURE = r"((?:[GTP](?:FLOP|Flop|flop|OP)[sS]?(?:/s(?:ec)?)?)|[GT]i?B/s|[mun]s|µs)(?![\w/])"
+
+_SAID_OF_CELLS = re.compile(
+    r"(?i:\b(?:cells?|entr(?:y|ies)|columns?|values|numbers|each|given|shown|times?)\b"
+    rf"[^.!?|]{{0,40}}?[ :(=]){_MEASURE} ?(?:/|\||and|,) ?"
+    rf"(?i:the |rate |throughput |in ){{0,3}}{_MEASURE}"
+)
+"""The quantities that a line gives each cell: `Each cell: time in us / TFLOPS`."""
+
+_IN_BRACKETS = re.compile(
+    r"(?i:\b(?:(?:with)?in|between) (?:the )?(?:parenthes[ei]s|parens?|(?:round )?brackets?)\b"
+    r"[ :,=—–-]{0,4}(?:(?:the|are|is|we|give|show|achieved|effective|model|rate|throughput|its"
+    rf"|their|in|corresponding|resulting) ){{0,4}}){_MEASURE}"
+    rf"|{_MEASURE}(?i:,? (?:(?:is|are|given|shown|listed|numbers?|values?|rates?|the|stand) )"
+    r"{0,4}(?:in|within|between) (?:the )?(?:parenthes[ei]s|parens?|(?:round )?brackets?)\b)"
+)
+"""The quantity that a text gives numbers in brackets: `in parentheses TFLOPS`."""
+
+
+def _behind(lines: Sequence[Line], grid: Grid) -> str:
+    """The unit of numbers in brackets behind others, as the paragraph above a table says it."""
+    near = lines[max(0, grid.begin - 2 * _ABOVE) : grid.begin]
+    text = " ".join(line.text.strip() for line in near)
+    found = {one or other for one, other in _IN_BRACKETS.findall(text[-LONGEST:])}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _measures(name: str) -> bool:
@@ -587,3 +634,92 @@ def _label_of(name: str, measure: str) -> str:
     told = unit(measure)
     bare = name or ("time" if told and told.si == "s" else "")
     return f"{bare} ({measure})" if bare else measure
+
+
+_STYLE = re.compile(r"[*`$]{1,3}")
+
+_TIMES_EACH = r"[(\[]? ?((?:[0-9]{1,7} ?[x×*,] ?){1,2}[0-9]{1,7}) ?[)\]]?"
+
+_OPERANDS = re.compile(
+    rf"{_TIMES_EACH} ?(?:[x×*@·:]|\bby\b|\bmm\b|, ?(?=[(\[])) ?{_TIMES_EACH}"
+    rf"(?: ?(?:=|->|→|=>) ?{_TIMES_EACH})?"
+)
+
+_WHOLE = re.compile(r"[0-9]+")
+
+
+def products_apart(grid: Grid) -> Grid:
+    """The grid with the sizes of products apart that a column prints together."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    if grid.labels or grid.series or len(grid.heads) != 1 or not rows:
+        return grid
+    for at, cell in enumerate(rows[0].cells):
+        if not any(map(str.isdigit, cell.text)) or len(cell.text) > LONGEST:
+            continue
+        texts = [_STYLE.sub("", row.cells[at].text).strip() for row in rows]
+        told = [_of_operands(text) or _of_chains(text) for text in texts]
+        names = [name for name in "bmnk" if any(name in each for each in told)]
+        if all(told) and names:
+            parts = [[each.get(name, "") for name in names] for each in told]
+            return _sizes_apart(grid, at, names, rows, parts)
+    return grid
+
+
+def _of_operands(text: str) -> dict[str, str]:
+    """The sizes of a product of two operands, [b, m, k] and [b, k, n]; none where they do not fit.
+
+    >>> _of_operands("[2048, 4096] x [4096, 6144]"), _of_operands("(8,4)@(2,4)")
+    ({'m': '2048', 'n': '6144', 'k': '4096'}, {})
+    >>> _of_operands("[4, 128, 64] x [4, 64, 128]"), _of_operands("64x32x16")
+    ({'b': '4', 'm': '128', 'n': '128', 'k': '64'}, {})
+    """
+    found = _OPERANDS.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None or not (text[0] in "([" or "@" in text or ":" in text):
+        return {}
+    one, other = (_WHOLE.findall(found[n]) for n in (1, 2))
+    if len(one) != len(other) or one[:-2] != other[:-2] or one[-1] != other[-2]:
+        return {}
+    made = [*one[:-1], other[-1]]
+    if found[3] and _WHOLE.findall(found[3]) != made:
+        return {}
+    batch = {"b": one[0]} if one[:-2] else {}
+    return batch | {"m": one[-2], "n": other[-1], "k": one[-1]}
+
+
+_SHARED = re.compile(
+    r"(?:[MNKBmnkb] ?= ?){1,4}[0-9]{1,7}(?:(?:[,;] ?| )(?:[MNKBmnkb] ?= ?){1,4}[0-9]{1,7}){0,3}"
+)
+
+_SHARED_ONE = re.compile(r"((?:[mnkb] ?= ?)+)([0-9]+)")
+
+
+def _of_chains(text: str) -> dict[str, str]:
+    """The sizes that letters name, some of them together.
+
+    >>> _of_chains("M=N=K=8192"), _of_chains("M=64, N=K=32"), _of_chains("N=8")
+    ({'m': '8192', 'n': '8192', 'k': '8192'}, {'m': '64', 'n': '32', 'k': '32'}, {})
+    """
+    if text.count("=") < len("mnk") or not _SHARED.fullmatch(text):
+        return {}
+    told = [(letter, size) for letters, size in _SHARED_ONE.findall(text.casefold())
+            for letter in re.findall("[mnkb]", letters)]  # fmt: skip
+    sizes = dict(told)
+    whole = len(sizes) == len(told) and set("mnk") <= sizes.keys()
+    return {name: sizes[name] for name in "bmnk" if name in sizes} if whole else {}
+
+
+def _sizes_apart(
+    grid: Grid,
+    at: int,
+    names: Sequence[str],
+    rows: Sequence[GridRow],
+    told: Sequence[Sequence[str]],
+) -> Grid:
+    """The grid with some columns in the place of one."""
+
+    def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
+        cells = (row.cells[at]._replace(text=part) for part in parts)
+        return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
+
+    split = tuple(row_of(row, parts) for row, parts in zip(rows, told, strict=True))
+    return replace(grid, heads=(row_of(grid.heads[0], names),), rows=split)

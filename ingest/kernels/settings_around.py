@@ -124,6 +124,51 @@ _LETTERS = deferred(
 """The same in letters that stand together: `B=4, H=32, D=128`."""
 
 
+OF_ATTENTION = {
+    name: field for field, names in {
+        "batch": "b z bs bsz batch batchsize",
+        "heads": "h hq nh heads nheads numheads headsq qheads",
+        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
+        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
+        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
+        "head_dim": "d dh hd dhead headdim hdim dim",
+    }.items() for name in names.split()
+}  # fmt: skip
+"""Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
+stand together."""
+
+_RUN = deferred(
+    r"(?<![\w=.-])(?:[A-Za-z_]{1,8} ?[=:] ?[0-9]{1,7}[kK]?(?![\w.])(?:[,;/] ?| |(?=\W|$))){2,12}"
+)
+
+MOST_HEADS = 256
+"""More than these are a width, where a letter stands beside that of one other size alone."""
+
+_ONE_OF_RUN = re.compile(r"([A-Za-z_]+) ?[=:] ?([0-9]+[kK]?)")
+
+
+def letters_of_attention(text: str) -> dict[str, str]:
+    """The sizes of attention that letters or short names say which stand together, all of them
+    such, those of heads and of a head or a sequence among them; none where two runs of them do.
+
+    >>> letters_of_attention("H100, B=16 H=16 N=4096 D=128")
+    {'batch': '16', 'heads': '16', 'seq': '4096', 'head_dim': '128'}
+    >>> letters_of_attention("N=32, C=256, H=56, W=56"), letters_of_attention("M=8, N=8, D=4")
+    ({}, {})
+    """
+    told = list[dict[str, str]]()
+    for run in _RUN.findall(text) if "=" in text or ":" in text else ():
+        pairs = [(OF_ATTENTION.get(name.replace("_", "").casefold(), ""), size)
+                 for name, size in _ONE_OF_RUN.findall(run)]  # fmt: skip
+        sizes = {name: str(int(n[:-1]) * 1024) if n[-1] in "kK" else n for name, n in pairs}
+        whole = len(sizes) == len(pairs) and "" not in sizes and "heads" in sizes
+        whole &= len(pairs) > len("hd") or (
+            sizes.keys() == {"heads", "head_dim"} and int(sizes["heads"]) <= MOST_HEADS
+        )
+        told += [sizes] if whole and {"seq", "head_dim"} & sizes.keys() else []
+    return told[0] if len(told) == 1 else {}
+
+
 def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     """Sizes of attention that a text says, by field."""
     text = both_passes(text)
@@ -142,7 +187,10 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
                 yield name, told.replace(",", "").replace(" and ", " + ")
     scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
     heads = _LETTERS_OF_HEADS.finditer(text.replace("`", ""))
-    for found in (*_LETTERS.finditer(text), *scans, *heads):
+    together = letters_of_attention(text.replace("`", ""))
+    yield from together.items()
+    letters = () if together else _LETTERS.finditer(text)
+    for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
 

@@ -198,7 +198,7 @@ _BETTER = re.compile(
     r"(?: (?:is|are)|=| =) better\b[)\]]?",
     re.IGNORECASE,
 )
-"""What a reader is told to hope for, behind a unit: `(lower is better)`."""
+"""The direction in which numbers are better, behind a unit: `(lower is better)`."""
 
 
 @lru_cache(maxsize=2048)

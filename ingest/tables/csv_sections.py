@@ -13,10 +13,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 from assay.ingest.grids.delimited import split
-from assay.ingest.lines.lark import Tree, parse_line
+from assay.ingest.lines.lark import Tree, parse_line, parsed_alike
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded, Region
@@ -74,6 +75,34 @@ def timed(label: str) -> float | None:
     return 1e-6 if unit.startswith("mic") else _PREFIX[unit[0]]
 
 
+ENDS = {"status", "state", "result", "outcome", "error", "exit", "failure", "exception"}
+"""Labels of columns that say how a call ended."""
+
+LONGEST_OUTCOME = 60
+"""Characters of a cell that says no more than how a call ended."""
+
+_OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S{0,40}[A-Za-z]", re.IGNORECASE)
+"""An outcome of another setting than that of its row: `OOM with 64 heads`."""
+
+_SIGNS = re.compile(r"^(?i:n/?a)?[—–✗❌(\s-]+|(?<!\()\)$")
+
+
+@lru_cache(maxsize=1024)
+def ended(text: str) -> str | None:
+    """The event that a cell says happened instead of a measurement; None of any other.
+
+    >>> ended("OOM"), ended("(out of memory)"), ended("failed"), ended("12.5 ms"), ended("fa2")
+    ('OOM', 'out of memory', 'failed', None, None)
+    """
+    if not (any(map(str.isalpha, text)) and len(text) <= LONGEST_OUTCOME):
+        return None
+    tree = parsed_alike("table_cell", "quantity_cell", text)
+    child = tree.children[0] if tree is not None and tree.children else None
+    if not isinstance(child, Tree) or child.data != "outcome" or _OF_ANOTHER.search(text):
+        return None
+    return _SIGNS.sub("", text)
+
+
 _BANDWIDTH = re.compile(r"((?:alg|bus)_?bw)_(?:(G)|(M))B(?:ps|_?s|_per_s(?:ec)?)")
 
 
@@ -127,6 +156,9 @@ class CsvTable:
             if _ASIDE.get(shown) in labels:
                 spec = None
             columns.append((shown, spec, scale))
+        named = of_whoever([shown for shown, *_ in columns], [spec for _, spec, _ in columns])
+        columns = [(shown, spec, scale)
+                   for (shown, _, scale), spec in zip(columns, named, strict=True)]  # fmt: skip
         names = {spec.name for _, spec, _ in columns if spec}
         return columns if all(names & need for need in self.needs) else None
 
@@ -219,6 +251,23 @@ class CsvTable:
         return cells
 
 
+_BY_NAME = ("kernel", "kernelname", "backend", "provider", "kernelprovider", "kernelsource",
+            "implementation", "impl", "library", "name", "op", "operator")  # fmt: skip
+"""Labels of who computes, the one that says it best first; the last may be of what is computed."""
+
+
+def of_whoever(labels: Sequence[str], specs: Sequence[FieldSpec | None]) -> list[FieldSpec | None]:
+    """The fields of columns of which one at most names who computes, the one whose label says it
+    best: `backend` beside `op`."""
+    told = [at for at, spec in enumerate(specs) if spec is not None and spec.name == "kernel"]
+    names = {at: normalise(labels[at]) for at in told}
+    known = [at for at in told if names[at] in _BY_NAME]
+    if len(told) <= 1 or not known:
+        return list(specs)
+    best = min(known, key=lambda at: _BY_NAME.index(names[at]))
+    return [None if at in told and at != best else spec for at, spec in enumerate(specs)]
+
+
 def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Columns) -> pl.DataFrame:
     taken: dict[str, pl.Expr] = {}
     other = []
@@ -230,11 +279,41 @@ def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Column
         taken[spec.name] = pl.col(name)
         if scale != 1.0:
             taken[f"{spec.name}@scale"] = pl.lit(scale)
+    if "outcome" not in taken and (outcome := _outcomes(cells, names, columns)) is not None:
+        taken["outcome"] = outcome
     both = _operands(names, [label for label, *_ in columns])
     if both is not None:
         taken.setdefault("dtype", both)
     extra = {"other": pl.concat_list(other)} if other else {}
     return cells.select("line", "column", source=pl.lit(source), **taken, **extra)
+
+
+def _outcomes(cells: pl.DataFrame, names: Sequence[str], columns: Columns) -> pl.Expr | None:
+    """The event that cells of measurements say happened instead of one; None where none says it."""
+    told: dict[str, str] = {}
+    last = [name for name, (label, spec, _) in zip(names, columns, strict=True)
+            if spec is None and normalise(label) in ENDS]  # fmt: skip
+    measured = [
+        name
+        for name, (_, spec, _) in zip(names, columns, strict=True)
+        if spec is not None and (spec.quantity is not None or spec.unit == "flop/s")
+    ]
+    for name in (*measured, *last):
+        texts = cells[name].drop_nulls()
+        words = texts.filter(texts.cast(pl.Float64, strict=False).is_null()).unique()
+        told |= {text.strip(): said for text in words if (said := ended(text.strip()))}
+    if not told:
+        return None
+    ends = {
+        name: pl.col(name)
+        .str.strip_chars()
+        .replace_strict(told, default=None, return_dtype=pl.String)
+        for name in (*measured, *last)
+    }
+    nothing = pl.all_horizontal(pl.col(name).is_null() for name in measured)
+    return pl.coalesce(
+        *(ends[name] for name in measured), *(pl.when(nothing).then(ends[name]) for name in last)
+    )
 
 
 def _operands(names: Sequence[str], labels: Sequence[str]) -> pl.Expr | None:

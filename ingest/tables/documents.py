@@ -32,10 +32,12 @@ from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
+from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import listed_values, value_blocks
+from assay.ingest.grids.wiki_tables import wiki_tables
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.prose.keys import keyed, of_one_device
@@ -104,11 +106,13 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
     share lines the one that stands first here is meant."""
     return [
         *html_tables(lines),
+        *wiki_tables(lines),
         *pipe_tables(lines),
         *compared(lines),
         *drawn_tables(lines),
         *barred_tables(lines),
         *rst_tables(lines),
+        *latex_tables(lines),
         *ruled_tables(lines),
         *indexed_tables(lines),
         *aligned_tables(lines),
@@ -364,7 +368,8 @@ _IN_BRACKETS = re.compile(
 """The same where the unit stands in brackets: `显存为峰值（GB）`."""
 
 _OF_RATES = re.compile(
-    r"(吞吐[量率]?|训练速度|速度)的?单位均?[为是：:]\s*([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
+    r"(吞吐[量率]?|训练速度|速度)(?:的|[^。；;|]{1,40}[，,、（(])?单位均?[为是：: ]\s*"
+    r"([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
 )
 """A line that says in which unit rates are: `吞吐率单位为 samples/s（全部 GPU 合计）`."""
 
@@ -499,6 +504,9 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             named = {m[1]: m[2] for m in _OF_FORMULAS.finditer(line.text)}
             found |= {in_letters(n): meant for n, meant in named.items() if configured_by(meant)}
             line = line._replace(text=in_letters(line.text))  # noqa: PLW2901
+        if _SIGNED.search(line.text):
+            told = {m[1]: m[2] for m in _OF_LETTERS.finditer(line.text) if configured_by(m[2])}
+            found |= {label: meant for n, meant in told.items() for label in (n, f"*{n}*")}
         found |= _letters(line.text)
         found |= _marked_in(line.text)
         found |= _units_in(line.text) if line.text.startswith("#") else {}
@@ -537,6 +545,18 @@ _OF_FORMULAS = deferred(
     r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
 )
 """A symbol and its meaning: `$B$ the global batch in sequences, $b$ the micro-batch`."""
+
+
+_SIGNED = re.compile(r"[*_`][A-Za-z][*_`]")
+
+_OF_LETTERS = deferred(
+    r"(?<![\w*`])[*_`]{1,3}([A-Za-z])[*_`]{1,3}[*_`]?\s*"
+    r"(?::|=|–|—|\bis\b|\bdenotes\b|\bstands for\b)\s*(?:the |our )?"
+    r"((?:[a-z][a-z-]* ){0,3}?(?:batch(?:[ -]size)?|micro-?batch(?:[ -]size)?|sequence length"
+    r"|context length|accumulation steps|layers|hidden size|heads|experts|GPUs|devices))\b",
+    re.IGNORECASE,
+)
+"""A letter in emphasis and its meaning: `*b*: micro-batch size, *B*: global batch size`."""
 
 
 def units_of_code(lines: Sequence[Line]) -> dict[str, str]:
@@ -640,9 +660,10 @@ def _meaning(text: str) -> str:
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 
 _NO_ROOM = re.compile(
-    r"(?:^|[\s(>，。；,;])[*_`\"'“]*([-–—×✗xX/]|[nN]/?[aA])[*_`\"'”]*\s*"
-    r"(?:in (?:the|this|these) tables?\s*)?"
-    r"(?:means?|denotes?|indicates?|stands for|marks|[=:：]|表示|代表)\s*(?:that )?(?:an? |the )?"
+    r"(?:^|[\s(>，。；,;])[*_`\"'“]*(-{1,3}|[–—×✗xX/]|[nN]/?[aA]|[Nn]a[Nn])[*_`\"'”]*\s*"
+    r"(?:(?:rows?|cells?|entries|values|runs)\s*)?(?:in (?:the|this|these) tables?\s*)?"
+    r"(?:means?|denotes?|indicates?|stands for|marks|are|is|were|was|ran|went|[=:：]|表示|代表|为|是)"
+    r"\s*(?:that )?(?:an? |the |where |runs that )?"
     r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|[显内]存(?:不足|溢出)|爆显存|メモリ不足"
     r"|(?:did|does|do) not fit (?:on|in|into)\b)"
 )

@@ -540,7 +540,7 @@ class Stated(NamedTuple):
     given: list[tuple[dict[str, str], dict[str, Cell]]]
 
 
-def stated(grid: Grid, schema: Schema) -> Stated:
+def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
     """Configuration of a table whose first column is of labels: one value beside each, perhaps
     a remark; or a value for each layout that its header names (`tp=1`, `tp=2`).
     """
@@ -557,10 +557,24 @@ def stated(grid: Grid, schema: Schema) -> Stated:
         found.given.extend(pair for pair in zip(layouts, held, strict=True) if pair[1])
         return found
     rows = [row for row in grid.rows if not row.blank]
+    if len(rows) == 1 and (said := _of_one_row(source, grid, rows[0], schema)):
+        found.plain.append(said)
+        return found
     if width <= MOST_PLAIN and not (width > FEWEST and _side_by_side(rows, schema)):
         said = [cells for row in rows if (cells := _labelled(row, 1, schema))]
         found.plain.extend(said)
     return found
+
+
+def _of_one_row(source: str, grid: Grid, row: GridRow, schema: Schema) -> dict[str, Cell]:
+    """What a table of one row says below labels of settings, all of them: `Layers | Hidden size`."""
+    columns = header(grid.header(), schema)
+    if len(columns) != len(row.cells) or not all(map(_configures, columns)):
+        return {}
+    held = dict[str, Cell]()
+    for column, cell in zip(columns, row.cells, strict=True):
+        held |= _configuration(source, column, cell)
+    return held if len(held) == len(columns) >= FEWEST else {}
 
 
 def _side_by_side(rows: Sequence[GridRow], schema: Schema) -> bool:

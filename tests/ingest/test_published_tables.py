@@ -31,10 +31,10 @@ RATES = ("step_time", "model_flops_rate", "memory", "tokens_per_s", "tokens_per_
 
 MEASURED = {
     "markdown_table": RATES,
-    "gemm_table": ("time", "flops_rate"),
-    "attention_table": ("time",),
-    "collective_table": ("time", "algbw", "busbw"),
-    "operator_table": ("time", "memory", "flops_rate"),
+    "gemm_table": ("time", "flops_rate", "outcome"),
+    "attention_table": ("time", "outcome"),
+    "collective_table": ("time", "algbw", "busbw", "outcome"),
+    "operator_table": ("time", "memory", "flops_rate", "outcome"),
     "nccl_tests": ("time", "algbw", "busbw"),
 }
 
