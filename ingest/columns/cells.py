@@ -186,6 +186,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         if span := _of_a_range(str(token), column, at):
             return span
         known = isinstance(token, Token) and token.type in ("UNKNOWN", "SEVERAL")
+        known |= spec.quantity is None and _LEFT_OPEN.fullmatch(str(token)) is not None
         if known or unit(str(token)):
             return Cell(text, at.line, at.column, state="unknown")
         return _unread(spec, text, at)
@@ -197,6 +198,14 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _unread(spec, text, at)
     cell = _measured(_number(child).replace(",", ""), *scaled, spec, at)
     return cell._replace(text=text) if cell.state == "unknown" else cell
+
+
+_LEFT_OPEN = re.compile(
+    r"dynamic|auto|automatic|varies|variable|varied|varying|mixed|various|adaptive|packed|random"
+    r"|动态|可変|가변",
+    re.IGNORECASE,
+)
+"""A setting that a run changed, or chose by itself."""
 
 
 def _of_field(text: str, spec: FieldSpec) -> str:

@@ -222,6 +222,9 @@ _NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.I
 _SET = {"seq_len", "micro_batch", "global_batch", "batch_size", "tp", "pp", "dp", "cp", "ep"}
 """Fields that a name and a number among other words of a cell may set."""
 
+_DEGREES_ALONE = deferred(r"(?:(?:TP|PP|DP|CP|EP|VPP?)[=-]?[0-9]{1,4}[ +/-]*){1,6}", re.IGNORECASE)
+"""A part of a cell that is degrees of a layout: `TP2`, `TP4 PP2`."""
+
 _ALSO = {"batch": "batch_size"}
 """Names that are clear before a number alone."""
 
@@ -240,6 +243,11 @@ def mentioned(text: str) -> dict[str, str]:
         parts = text.split()
         sizes = {part for part in parts if _SIZE.fullmatch(part) and part[-1] in "BM"}
         said |= {"model_size": sizes.pop()} if len(sizes) == 1 else {}
+    if len(parts) > 1:
+        sizes = {part for part in parts if _SIZE.fullmatch(part) and part[-1] == "B"}
+        said |= {"model_size": sizes.pop()} if len(sizes) == 1 else {}
+        for told in (layout(part) for part in parts if _DEGREES_ALONE.fullmatch(part)):
+            said |= told
     for found in map(_NAMED_NUMBER.fullmatch, parts if len(parts) > 1 else []):
         name = (configured_by(found[1]) or _ALSO.get(found[1].casefold())) if found else None
         if found is None or name not in _SET or (found[3] and name != "seq_len"):
@@ -448,7 +456,7 @@ def of_a_shape(label: str) -> tuple[str, ...]:
 
     >>> of_a_shape("L / d / heads"), of_a_shape("dims (hidden/layers/heads)")
     (('layers', 'hidden', 'heads'), ('hidden', 'layers', 'heads'))
-    >>> of_a_shape("L/h/a"), of_a_shape("layers/d_model/h"), of_a_shape("L / h"), of_a_shape("d/s")
+    >>> of_a_shape("L/h/a"), of_a_shape("layers/d_model/h"), of_a_shape("L/d"), of_a_shape("d/s")
     (('layers', 'hidden', 'heads'), ('layers', 'hidden', 'heads'), (), ())
     """
     if len(label) > MOST_OF_A_LABEL or not any(sign in label for sign in "/×x,-"):
@@ -460,7 +468,8 @@ def of_a_shape(label: str) -> tuple[str, ...]:
         if part.casefold() == "h" and not named[at]:
             named[at] = "heads" if "hidden" in named else "hidden" if "heads" in named else ""
     whole = len(named) > 1 and len(set(named)) == len(named) and {*named} <= {*_OF_A_SHAPE}
-    return tuple(named) if whole and "layers" in named else ()
+    spelled = len(named) > len("LD") or any(len(part) > 1 for part in parts)  # `(L, D)` is anything
+    return tuple(named) if whole and spelled and "layers" in named else ()
 
 
 MOST_OF_A_LABEL = 60

@@ -524,10 +524,16 @@ _PER_SOMETHING = re.compile(r"(?:\bper |/ ?)[A-Z0-9]", re.IGNORECASE)
 _A_RATE = re.compile(r"(?:\bper |/ ?)s(?:ec(?:ond)?)?\b|FLOP", re.IGNORECASE)
 
 
+_OF_A_LETTER = re.compile(r"[A-Z]: *[A-Za-z]")
+"""A label of one of several that letters stand for."""
+
+
 @lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if (packed := _packed(label)) or len(label) > LONGEST:
         return Column(shown, None, degrees=packed)
+    if _OF_A_LETTER.match(label):  # `B: tokens/s`: no billions
+        return Column(shown, None)
     label = _in_known_words(label)
     known = by_label(schema)
     composed = said(label)
@@ -678,7 +684,7 @@ _TIMES_DEVICES = re.compile(
 )
 """A batch of each device and how many of them there are: `samples/GPU x GPUs`."""
 
-_SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+", r"\s*[/,+]\s*")
+_SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+|(?<=[^\x00-\x7f])x(?=[^\x00-\x7f])", r"\s*[/,+]\s*")
 """Signs between the names of a label of several, the clearest first."""
 
 _SHORT = {
@@ -774,20 +780,24 @@ def _batches(parts: Sequence[str]) -> tuple[str, ...]:
     return tuple(found) if known and not _BATCHES.isdisjoint(found) else ()
 
 
-_HOSTS = {"nodes", "hosts", "machines", "servers"}
+_HOSTS = {
+    "nodes", "hosts", "machines", "servers", "节点", "节点数", "机", "机器", "机器数", "ノード",
+    "노드",
+}  # fmt: skip
 
 _ALL_DEVICES = {"gpus", "npus", "devices", "cards", "gcds", "chips"}
 """Devices beside nodes: of all of them or of each, as their numbers say."""
 
 _OF_A_HOST = {
     "gpus", "npus", "devices", "cards", "ranks", "gpuspernode", "gpus/node", "pernode",
-    "gpupernode", "processes", "gpu/node", "devicespernode", "npuspernode",
+    "gpupernode", "processes", "gpu/node", "devicespernode", "npuspernode", "卡", "卡数",
+    "每节点卡数", "每机卡数", "枚", "장",
 }  # fmt: skip
 """Names of nodes, and of what each of them has, beside each other: `nodes x GPUs/node`."""
 
 _SCALES = {
     "config", "configuration", "setup", "scale", "gpus", "devices", "hardware", "size", "cluster",
-    "resources", "machines", "system",
+    "resources", "machines", "system", "规模", "集群", "集群规模", "配置", "构成", "構成", "규모",
 }  # fmt: skip
 
 

@@ -53,6 +53,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     rows = list(_rows(lines, first, separator))
     upper = rows.pop(0) if over else None
     head, width = rows[0], len(rows[0].cells)
+    free = normalise(head.cells[-1].text) in _OF_REMARKS
+    rows = [_joined(row, width, separator) for row in rows] if free else rows
     body = [_title(_remark(row, width), width) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
@@ -134,6 +136,34 @@ def _remark(row: GridRow, width: int) -> GridRow:
         return row
     bare = uncommented(row.line)
     return replace(row, cells=(GridCell(bare.text, bare.number, bare.column),) * width)
+
+
+_OF_REMARKS = {
+    "remark", "remarks", "note", "notes", "comment", "comments", "description", "details", "reason",
+    "message", "info", "observations", "bemerkung", "bemerkungen", "anmerkung", "anmerkungen",
+    "kommentar", "hinweis", "remarque", "remarques", "commentaire", "commentaires", "notas",
+    "nota", "comentario", "comentarios", "observaciones", "osservazioni", "备注", "说明", "注释",
+    "備考", "コメント", "비고",
+}  # fmt: skip
+"""Labels of a last column of free text, which may hold the sign that keeps cells apart."""
+
+
+def _joined(row: GridRow, width: int, separator: str) -> GridRow:
+    """A row with more cells than the header with all behind as one remark, where that begins in
+    words: a number there may be half of one with a comma."""
+    first, text = row.cells[width - 1 : width], row.line.text
+    if not first or len(row.cells) == width or '"' in text or not _IN_WORDS.match(first[0].text):
+        return row
+    whole = text[first[0].column - row.line.column :].strip()
+    alike = whole.replace(separator, "") == "".join(text.split(separator)[width - 1 :]).strip()
+    return (
+        replace(row, cells=(*row.cells[: width - 1], first[0]._replace(text=whole)))
+        if alike
+        else row
+    )
+
+
+_IN_WORDS = re.compile(r"\W*[^\W\d_]")
 
 
 def _title(row: GridRow, width: int) -> GridRow:

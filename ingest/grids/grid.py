@@ -2,7 +2,7 @@
 
 Adapters make grids of lines: `pipe_tables` (Markdown), `html_tables`, `delimited` (CSV and TSV),
 `restructured` (reStructuredText), `aligned` (plain text), `compared` (timers of PyTorch),
-`json_records`; `table_rows` makes records of grids.
+`json_records`, `wiki_tables`, `latex_tables`; `table_rows` makes records of grids.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
 
-Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json"]
+Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json", "wiki", "latex"]
+
+MARKED_UP = ("html", "rst", "json", "wiki", "latex")
+"""Syntaxes whose tables have lines that are no rows: tags, rules, brackets."""
 
 
 LONGEST = 1000

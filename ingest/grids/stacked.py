@@ -59,8 +59,8 @@ def _table(lines: Sequence[Line], rule: int, floor: int) -> Grid | None:
 
 
 def _columns(rows: Sequence[Sequence[Word]]) -> list[Word]:
-    """What part of the page each column takes, by the rows with a cell in every one; nothing where
-    two of them share a part."""
+    """The part of the page that each column takes, by the rows with a cell in every one; nothing
+    where two of them share a part."""
     most = max(map(len, rows), default=0)
     whole = [row for row in rows if len(row) == most]
     found = [

@@ -119,6 +119,75 @@ def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
     yield Grid("text", run[0].begin, run[-1].end, (head,), tuple(rows), exact=False)
 
 
+_OF_ONE_RUN = re.compile(
+    r"\s{0,6}[-*+•]\s+(?P<marks>\*\*|__|`)?(?P<label>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)(?P=marks)?"
+    r"\s*[:=]\s*(?:\*\*|__)?\s*(?P<value>\S.{0,80})"
+    r"|\s{0,6}[-*+•]\s+(?P<plain>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)\s*[:=]\s+(?P<said>\S.{0,80})"
+)
+"""An item of a list that says of one run what it had: `- **MFU:** 54 %`."""
+
+FEWEST_MEASURED = 2
+"""Items of such a list that say what was measured: one alone may be said in passing."""
+
+
+def results_of_one_run(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every list whose items say how one run was set up and what was measured of it."""
+    at = 0
+    while at < len(lines):
+        end, cells = at, dict[str, GridCell]()
+        while end < len(lines) and len(cells) < MOST_LABELS:
+            line = lines[end]
+            found = _OF_ONE_RUN.fullmatch(line.text) if len(line.text) <= _LONGEST else None
+            group = "value" if found and found["value"] else "said"
+            label = (found["label"] or found["plain"]) if found else ""
+            if found is None or label in cells:
+                break
+            text = found[group].strip("*`_ ").rstrip(".")
+            cells[label] = GridCell(text, line.number, line.column + found.start(group))
+            end += 1
+        near = [line.text for line in lines[max(0, at - MOST_ABOVE) : at] if line.text.strip()]
+        over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
+        meant = any(_OF_ANOTHER.search(text) or _NOT_MEASURED.search(text) for text in over)
+        if len(cells) >= FEWEST and not meant and _measured_of_one(cells):
+            first = lines[at]
+            head = (GridCell(label, first.number, first.column) for label in cells)
+            row = GridRow(first, tuple(cells.values()))
+            yield Grid("text", at, end, (GridRow(first, tuple(head)),), (row,), exact=False)
+        at = max(end, at + 1)
+
+
+MOST_ABOVE = 8
+"""Lines above a list among which its heading is looked for."""
+
+_NOT_MEASURED = re.compile(
+    r"\b(?:targets?|goals?|requirements?|required|criteri(?:a|on)|expect|estimat|budget|plan|minim"
+    r"|should|must|thresholds?|SLOs?|project(?:ed|ions?)|theor|roofline|simulat|paper|example|sample"
+    r"|format|template|metrics|defin|glossary)",
+    re.IGNORECASE,
+)
+"""Words of a title over a list of what nobody measured."""
+
+
+def _measured_of_one(cells: Mapping[str, GridCell]) -> bool:
+    """Whether labels with their values are of a run: several measured quantities, one of them of
+    its steps, and a setting."""
+    fields = [found.field if (found := said(label)) else "" for label in cells]
+    fields += [
+        found.field
+        for cell in cells.values()
+        if (form := _IN_UNIT.fullmatch(cell.text)) and (found := said(form[1]))
+    ]
+    rated = [each for each in fields if each in _OF_STEPS | _RATED | {"memory"}]
+    of_steps = set(rated) & (_OF_STEPS | {"tokens_per_s", "samples_per_s"})
+    counted = any(normalise(each) in COUNTERS for each in cells)
+    settled = any(map(configured_by, cells)) or any(devices(c.text) for c in cells.values())
+    return len(rated) >= FEWEST_MEASURED and bool(of_steps) and settled and not counted
+
+
+_IN_UNIT = re.compile(
+    r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/[A-Za-z]+)?)"
+)
+
 _ITEM = re.compile(
     r"(\s*[-*+•]\s+)(\S.{0,58}?)\s*(?::|=|–|—|->|→)\s+([~≈]?\s?[0-9][0-9.,]*\s?[kKM]?)\s?"
     r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/(?:GPU|device|chip))?)(?:\s+\([^()]*\))?\.?\s*"

@@ -205,7 +205,10 @@ def table_left(source: str, note: TableNote) -> str:
     >>> table_left("a.md", TableNote(7, "html", ("BERT", "ours"), 3, 0, (), ("ours",), 12))
     'a.md:7: no row of an HTML table of 3 rows with numbers: BERT | ours'
     """
-    kind = {"html": "an HTML", "csv": "a CSV", "tsv": "a TSV", "rst": "an RST", "text": "a text"}
+    kind = {
+        "html": "an HTML", "csv": "a CSV", "tsv": "a TSV", "rst": "an RST", "text": "a text",
+        "wiki": "a wiki", "latex": "a LaTeX",
+    }  # fmt: skip
     if note.rows and not note.read:
         return (
             f"{source}:{note.line}: no row of {kind.get(note.syntax, 'a Markdown')} table of "

@@ -36,7 +36,7 @@ from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.grids.stacked import stacked_tables
-from assay.ingest.grids.value_blocks import listed_values, value_blocks
+from assay.ingest.grids.value_blocks import listed_values, results_of_one_run, value_blocks
 from assay.ingest.grids.wiki_tables import wiki_tables
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
@@ -119,6 +119,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *stacked_tables(lines),
         *value_blocks(lines),
         *listed_values(lines),
+        *results_of_one_run(lines),
     ]
 
 
@@ -350,7 +351,7 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}[`'\"”]?\s*"
+    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11})\*{0,2}[`'\"”]?\s*"
     r"(?::|：|=|--|–|—|\b(?:is|means|denotes|stands for|refers to)\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
@@ -662,7 +663,8 @@ _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 _NO_ROOM = re.compile(
     r"(?:^|[\s(>，。；,;])[*_`\"'“]*(-{1,3}|[–—×✗xX/]|[nN]/?[aA]|[Nn]a[Nn])[*_`\"'”]*\s*"
     r"(?:(?:rows?|cells?|entries|values|runs)\s*)?(?:in (?:the|this|these) tables?\s*)?"
-    r"(?:means?|denotes?|indicates?|stands for|marks|are|is|were|was|ran|went|[=:：]|表示|代表|为|是)"
+    r"(?:means?|denotes?|indicates?|stands for|marks|are|is|were|was|ran|went|[=:：]|表示|代表"
+    r"|为|是)"
     r"\s*(?:that )?(?:an? |the |where |runs that )?"
     r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|[显内]存(?:不足|溢出)|爆显存|メモリ不足"
     r"|(?:did|does|do) not fit (?:on|in|into)\b)"

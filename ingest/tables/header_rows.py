@@ -22,7 +22,7 @@ def carried(grid: Grid, schema: Schema) -> Grid:
     """The grid with names and settings of its first columns in the rows below that leave them
     blank: `7B | AdamW`, then ` | SGD`. A row with one cell is a title, and a file of separated
     values means what it leaves out."""
-    if grid.syntax not in ("markdown", "rst", "text") or not grid.heads or grid.labels:
+    if grid.syntax not in ("markdown", "rst", "text", "latex") or not grid.heads or grid.labels:
         return grid
     if all(row.cells and row.cells[0].text for row in grid.rows):
         return grid
@@ -238,7 +238,7 @@ def named_by_both(grid: Grid) -> tuple[str, ...]:
 
 
 def of_its_side(label: str, sides: Sequence[str]) -> tuple[str, str] | None:
-    """What a column of such a grid is of, and the side that it is of."""
+    """The quantity of a column of such a grid, and the side that it is of."""
     base, sign, side = label.rpartition(" - ")
     return (base, side) if sign and side in sides else None
 

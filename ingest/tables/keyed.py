@@ -135,7 +135,8 @@ def _said_anew(field: str, title: str) -> bool:
 
 
 _SPOKEN_OF = {
-    "gpus": r"[GNTX]PUs?\b|\bnodes?\b|\bcards?\b|卡|节点", "nodes": r"[GNTX]PUs?\b|\bnodes?\b|卡|节点",
+    "gpus": r"[GNTX]PUs?\b|\bnodes?\b|\bcards?\b|卡|节点",
+    "nodes": r"[GNTX]PUs?\b|\bnodes?\b|卡|节点",
     "dp": r"[GNTX]PUs?\b|\bnodes?\b|\bDP\b|卡|节点", "global_batch": r"batch|批|GBS",
     "micro_batch": r"batch|批|MBS", "accumulation": r"batch|批|accum", "tp": r"\bTP\b|tensor",
     "pp": r"\bPP\b|pipeline", "seq_len": r"\bseq|context|length|序列|tokens",
@@ -557,8 +558,8 @@ def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
         found.given.extend(pair for pair in zip(layouts, held, strict=True) if pair[1])
         return found
     rows = [row for row in grid.rows if not row.blank]
-    if len(rows) == 1 and (said := _of_one_row(source, grid, rows[0], schema)):
-        found.plain.append(said)
+    if len(rows) == 1 and (whole := _of_one_row(source, grid, rows[0], schema)):
+        found.plain.append(whole)
         return found
     if width <= MOST_PLAIN and not (width > FEWEST and _side_by_side(rows, schema)):
         said = [cells for row in rows if (cells := _labelled(row, 1, schema))]
@@ -567,7 +568,7 @@ def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
 
 
 def _of_one_row(source: str, grid: Grid, row: GridRow, schema: Schema) -> dict[str, Cell]:
-    """What a table of one row says below labels of settings, all of them: `Layers | Hidden size`."""
+    """The settings of a table of one row below labels of settings alone: `Layers | Hidden size`."""
     columns = header(grid.header(), schema)
     if len(columns) != len(row.cells) or not all(map(_configures, columns)):
         return {}

@@ -25,7 +25,7 @@ from assay.ingest.tables.sides import (
 )
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import program_named
-from assay.ingest.vocabulary.words import Said, said
+from assay.ingest.vocabulary.words import Said, english, said
 
 COUNTED = (
     r"(?<!output )(?<!generated )(?<!generation )(?<!input )(?<!prompt )(?<!decoded )"
@@ -38,16 +38,18 @@ SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
 _PHRASE = re.compile(
-    rf"{COUNTED}(?:tokens?|words|samples?|sequences?|sentences?|utterances?"
+    rf"{COUNTED}(?:tokens?|toks?|words|samples?|sequences?|sentences?|utterances?"
     r"|images?|imgs?|items?)(?: (?:processed|trained|consumed|seen))?(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?"
     r"(?:,? (?:[(\[]|in )(?:in )?(?:thousands?|millions?|billions?|[kM]|[x×*] ?1[0e][0-9,^]*)"
     r"(?![A-Za-z0-9])[)\]]?)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
     r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
-    r"|(?:time|latency) per (?:step|iter(?:ation)?))\b"
+    r"|(?:time|latency) (?:per|of (?:one|a|an|each)) (?:(?:training|optimi[sz]er|global|full) )?"
+    r"(?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
-    r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
+    r"|(?<![\w/])(?:ms|s|secs?|(?:milli)?seconds)\s*(?:/|\bper)\s*"
+    r"(?:(?:training|optimi[sz]er|global|full) )?(?:step|iter(?:ation)?|it)\b",
     re.IGNORECASE | re.ASCII,  # `単位はTFLOPS/GPUです`
 )
 
@@ -65,12 +67,23 @@ _OF_WHOM = re.compile(
 """Whose a rate is, in words apart from it: `throughput per device in tokens/s`."""
 
 
+def of_a_node(text: str) -> bool:
+    """Whether a text says of its rates that they are of a node each.
+
+    >>> of_a_node("throughput per node in tokens/s"), of_a_node("throughput per GPU in tokens/s")
+    (True, False)
+    """
+    return any(not found[1] for found in _OF_WHOM.finditer(unmarked(text)))
+
+
 _OF_MEMORY = re.compile(
     r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)"
     r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
     r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
+    r"|^\W{0,8}(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?\s*[(\[][MG]i?B[)\]]"
+    r"(?=[^.;|]{0,40}\b(?:pre-?)?(?:train|fine-?tun))"
     r"|\b(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?"
     r"(?=\s+(?:of\s+(?:the|a|each)\s+\w+\s+)?"
     r"(?:when|during|while|for|in|of)\s+(?:\w+[ -])?(?:train|fine-?tun))"
@@ -269,6 +282,8 @@ def heard_in(text: str) -> Heard:
     if _MAY_BE_RATED.search(bare):
         for form, things in _RATES_ELSEWHERE:
             bare = form.sub(partial(_rate_in_english, things), bare)
+    if "秒" in bare or "초" in bare:
+        bare = _BY_STROKES.sub(lambda told: english(told[0]).replace(" ", ""), bare)
     of_kernels = _OF_KERNELS.search(text) is not None and not (
         model_named(text) and many_devices(text)
     )
@@ -280,7 +295,8 @@ def heard_in(text: str) -> Heard:
 def _with_its_unit(found: re.Match[str], text: str) -> str:
     """The name of a memory in a text, with the unit that it says behind a few other words."""
     apart = None if "B" in found[0] else _UNIT_BEHIND.match(text, found.end())
-    return f"{found[0]} ({apart[1]})" if apart else found[0]
+    phrase = found[0].lstrip(" #*=_>-")
+    return f"{phrase} ({apart[1]})" if apart else phrase
 
 
 _UNIT_BEHIND = re.compile(r"(?:(?!\.\s)[^;|]){1,80}?(?:[(\[]|,? in )([MG]i?B)\b")
@@ -328,6 +344,11 @@ def _rate_in_english(things: str, told: re.Match[str]) -> str:
     """The rate that a phrase in another language is, of one device where it says so."""
     return f" {things} per second{' per GPU' if told[1] else ''} "
 
+
+_BY_STROKES = re.compile(
+    r"(?:トークン|サンプル|画像|词元|样本|图片|图像|토큰|샘플|이미지)\s*/\s*[秒초](?:\s*/\s*(?:GPU|NPU|[卡枚]))?"
+)
+"""Rates as units in other languages: `トークン/秒/GPU`."""
 
 _PER_CARD = re.compile(r"\s*/\s*卡")
 

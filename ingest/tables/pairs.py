@@ -10,7 +10,7 @@ what stands in brackets is a remark. Notes and legends complete the labels that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.ingest.columns.headers import generic, header, plain
@@ -27,7 +27,9 @@ _STROKE = re.compile(r"(.+?)\s+[/|&]\s+(.+)|([^/]+)/([^/]+)")
 
 _NUMBER = r"[~≈]?\s*\**\s*[0-9][0-9.,]*[^()/]*?"
 
-_IN_BRACKETS = re.compile(rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[]\s*({_NUMBER})[)）\]]\W*")
+_IN_BRACKETS = re.compile(
+    rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[]\s*({_NUMBER}(?:/[A-Za-z/]+)?)[)）\]]\W*"
+)
 
 _NAMED = {
     re.compile(
@@ -73,16 +75,22 @@ def parted(
     """
     if not grid.heads or grid.labels or not grid.rows:
         return grid
-    if not any(_TWO_PARTS.search(cell.text) for row in grid.rows for cell in row.cells):
+    if not any(
+        _TWO_PARTS.search(cell.text) or "<br" in cell.text
+        for row in grid.rows
+        for cell in row.cells
+    ):
         return grid
+    grid = _in_one_line(grid)
     heads = grid.heads[-1].cells
     found: dict[int, tuple[str, str]] = {}
     whole = grid.header()
+    by_text: tuple[str, str] | None = None  # what the text says that cells are
     settings = set[int]()  # columns whose new labels say all that stood above them
     for at, cell in enumerate(heads):
         texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
-        form = _form(texts)
-        labels = _labels(plain(cell.text), form, schema, above) if form else None
+        form, told = _form(texts), None
+        labels = _labels(plain(cell.text), form, schema, above, texts) if form else None
         if not labels and (setting := side(plain(whole[at]))):
             told = _cells_are(form, above, schema) if form and at else None
             labels = (
@@ -91,10 +99,19 @@ def parted(
             settings.add(at)
         elif not labels and at and (name := _free(plain(whole[at]), schema)):
             told = _cells_are(form, above, schema) if form else None
-            labels = _set_apart(told, name) if told else _by_units(texts, f", {name}", schema)
+            behind = "" if _RESULTS.fullmatch(name) else f", {name}"
+            labels = _set_apart(told, name) if told else _by_units(texts, behind, schema)
             settings.add(at)
         if labels:
             found[at] = labels
+            by_text = told if at in settings and told else by_text
+    for at in range(len(heads)) if by_text else ():  # what ran nowhere prints no pair
+        texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
+        if at and at not in found and texts and all(map(_RAN_OUT.fullmatch, map(plain, texts))):
+            name = side(plain(whole[at])) or _free(plain(whole[at]), schema)
+            if name and by_text:
+                found[at] = _set_apart(by_text, name)
+                settings.add(at)
     if not found:
         return grid
     last = _row(grid.heads[-1], found, lambda cell, at: found[at])
@@ -104,6 +121,39 @@ def parted(
     ]
     rows = tuple(_row(row, found, lambda cell, at: _two(cell.text)) for row in grid.rows)
     return replace(grid, heads=(*upper, last), rows=rows)
+
+
+_RAN_OUT = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)|", re.IGNORECASE)
+
+_RESULTS = re.compile(
+    r"(?:training |measured )?(?:results?|metrics?|performance|perf|numbers|speed|throughput)"
+    r"|结果|性能|成绩",
+    re.IGNORECASE,
+)
+"""Labels of columns whose cells say all that was measured of a row."""
+
+_BROKEN = re.compile(r"\s*<br ?/?>\s*", re.IGNORECASE)
+
+
+def _in_one_line(grid: Grid) -> Grid:
+    """The grid with a stroke between two numbers of a cell that stand below each other:
+    `412 TFLOPS<br>41.6% MFU`."""
+    if not any("<br" in cell.text for row in grid.rows for cell in row.cells):
+        return grid
+
+    def joined(text: str) -> str:
+        parts = _BROKEN.split(text) if len(text) <= LONGEST and "<br" in text else ()
+        numbers = len(parts) == len(("one", "other")) and all(map(_A_NUMBER.match, parts))
+        return " / ".join(parts) if numbers else text
+
+    rows = (
+        replace(row, cells=tuple(cell._replace(text=joined(cell.text)) for cell in row.cells))
+        for row in grid.rows
+    )
+    return replace(grid, rows=tuple(rows))
+
+
+_A_NUMBER = re.compile(r"[\W_]*[0-9]")
 
 
 def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
@@ -121,9 +171,14 @@ def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _labels(
-    label: str, form: re.Pattern[str], schema: Schema, above: Sequence[Line]
+    label: str,
+    form: re.Pattern[str],
+    schema: Schema,
+    above: Sequence[Line],
+    texts: Sequence[str] = (),
 ) -> tuple[str, str] | None:
-    """The labels of both numbers, where each names a quantity, and not the same."""
+    """The labels of both numbers, where each names a quantity, and not the same; one that only says
+    that something was fast does so with the unit that its numbers print."""
     if form in _NAMED:
         return (label, _NAMED[form]) if _quantity(label, schema) else None
     if form is _BY_STROKE and (told := _both_named(label, schema)):
@@ -134,6 +189,8 @@ def _labels(
         both = (found[1], found[2]) if found[1] else (found[3], found[4])
     else:
         both = "", ""
+    both = _with_printed_unit(both, 0, form, schema, texts)
+    both = _with_printed_unit(both, 1, form, schema, texts)
     names = [_quantity(each, schema) for each in both]
     if all(names) and names[0] != names[1]:
         return both
@@ -148,6 +205,24 @@ def _labels(
     named = {m[0] for line in above for m in _SHARED.finditer(line.text) if _quantity(m[0], schema)}
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
 
+
+def _with_printed_unit(
+    both: tuple[str, str], at: int, form: re.Pattern[str], schema: Schema, texts: Sequence[str]
+) -> tuple[str, str]:
+    """Two labels, one of them with the unit of its numbers where it says only that something was
+    fast: `Step time (throughput)` over `5.2 s (12.3k tok/s)`."""
+    (column,) = header([both[at]], schema) if both[at] else (None,)
+    if column is None or not generic(column):
+        return both
+    pairs = [found for text in texts if (found := form.fullmatch(plain(text)))]
+    units = {_UNIT_AT_END.sub(r"\1", pair[at + 1].strip()) for pair in pairs}
+    if len(units) != 1 or not unit(printed := units.pop()):
+        return both
+    label = f"{both[at]} ({printed})"
+    return (label, both[1]) if at == 0 else (both[0], label)
+
+
+_UNIT_AT_END = re.compile(r"[~≈*\s]*[0-9][0-9.,]*\s*[kKM]?\s*([A-Za-zµ%]+(?:/[A-Za-z]+){0,2})")
 
 _SET_BEFORE = re.compile(r"([^()/]+?)\s*\(\s*([^()/]+?)\s+/\s+([^()]+?)\s*\)")
 
@@ -214,10 +289,29 @@ def _cells_are(
         for one, other in [(pair[1], pair[2]) if form is _BY_STROKE else (pair[3], pair[4])]
         if one and other
     }
+    found = found or set(_titled(form, above, schema))
     one, other = found.pop() if len(found) == 1 else ("", "")
     names = _quantity(one, schema), _quantity(other, schema)
     aside = _OF_A_RUN.fullmatch(other) is not None and names[0] is not None
     return (one, other) if aside or (all(names) and names[0] != names[1]) else None
+
+
+def _titled(
+    form: re.Pattern[str], above: Sequence[Line], schema: Schema
+) -> Iterator[tuple[str, str]]:
+    """The two quantities of cells that the heading of their table, or the line that opens it, names
+    in the way in which cells have them: `Throughput, tokens/s/GPU (MFU)`."""
+    near = [line.text for line in above if line.text.strip()]
+    opening = [text for text in near if text.lstrip().startswith(("#", "**"))]
+    opening += [text for text in near[-1:] if text.rstrip(" *_").endswith((":", "："))]
+    for text in opening:
+        bare = re.sub(r"[*`_#\"]", "", text) if len(text) <= LONGEST else ""
+        for part in re.split(r"[,:;：，]\s|\s[–—-]\s", bare):
+            pair = _BOTH.fullmatch(part.strip(" .:："))
+            one, other = (pair[1], pair[2]) if pair and form is _BY_STROKE else ("", "")
+            one, other = (pair[3], pair[4]) if pair and form is not _BY_STROKE else (one, other)
+            if one and other and _quantity(one, schema) and _quantity(other, schema):
+                yield one.strip(), other.strip()
 
 
 _OF_A_RUN = re.compile(
@@ -238,12 +332,15 @@ def _set_apart(told: tuple[str, str], setting: str) -> tuple[str, str]:
     return one, other
 
 
-_UNIT = r"[A-Za-z%µ]+(?:/[A-Za-z]+){0,2}"
+_UNIT = r"(?:% ?[MH]FU|[A-Za-z%µ]+(?:/[A-Za-z]+){0,2})"
 
 _BY_UNITS = re.compile(
     rf"([~≈]?\s*[0-9][0-9.,]*\s*({_UNIT}))\s*[/|,;&+]\s*([~≈]?\s*[0-9][0-9.,]*\s*({_UNIT}))"
 )
 """Cells with two numbers, each with its unit: `29.8GB / 1.1s/it`."""
+
+
+_SHARE_NAMED = re.compile(r"% ?[MH]FU$")
 
 
 def _by_units(texts: Sequence[str], setting: str, schema: Schema) -> tuple[str, str] | None:
@@ -269,6 +366,8 @@ def _of_unit(printed: str, schema: Schema) -> str | None:
     measure = unit(printed)
     if printed in ("G", "GiB", "GB", "MB", "MiB") or (measure and measure.si == "B"):
         return "Memory"
+    if printed.startswith("%") and printed[1:]:
+        return printed[1:].strip()  # `41.6% MFU`
     if _quantity(printed, schema) == "step_time":
         return "Step time"
     return printed if "/" in printed and _quantity(printed, schema) else None
@@ -285,7 +384,7 @@ def _two(text: str) -> tuple[str, str]:
     """Both parts of a cell; a cell that is no pair stands in the first column."""
     bare = plain(text) if len(text) <= LONGEST else text
     if units := _BY_UNITS.fullmatch(bare):
-        return units[1], units[3]
+        return _SHARE_NAMED.sub("%", units[1]), _SHARE_NAMED.sub("%", units[3])
     forms = (*_NAMED, _IN_BRACKETS, _BY_STROKE)
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     return (found[1], found[2]) if found else (text, "")
@@ -317,6 +416,11 @@ _OF_ALL = re.compile(
 )
 
 _OF_OTHERS = re.compile(r"\bper\s+(?:node|host|replica|user|core|server|machine)\b", re.IGNORECASE)
+
+
+def without_sign(label: str) -> str:
+    """A label without the sign of a footnote at its end."""
+    return plain(_SIGN.sub("", label))
 
 
 def annotated(

@@ -31,7 +31,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import MACHINE, explained, meant
 from assay.ingest.tables.header_rows import counts, quantities
-from assay.ingest.tables.units_beside import by_unit_above
+from assay.ingest.tables.units_beside import by_unit_above, rated_of
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, split
 
@@ -197,11 +197,14 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     sides = {name: own | _in_short(name, labels, told, schema) for name, own in sides.items()}
     shared = header(labels, schema)
     placed = {at for own in sides.values() for at in own}
-    if len(sides) < 2 or any(
-        column.spec is not None and column.spec.quantity and at not in placed
-        for at, column in enumerate(shared)
-    ):
+    mine = {name for own in sides.values() for name in _fields(own)}
+    if len(sides) < 2:
         return ()
+    for at, column in enumerate(shared):
+        if column.spec is not None and column.spec.quantity and at not in placed:
+            if column.spec.name in mine or column.spec.name not in OF_NOBODY:
+                return ()
+            shared[at] = Column(column.label, None)  # it cannot be of all of them
     rest = common(shared, placed)
     groups = []
     for name, own in sides.items():
@@ -404,7 +407,7 @@ def _remarked(
         apart.append((f"{how[1]} {how[3] or ''}", how[2]))
     for base, name in apart:
         (column,) = header([base.strip()], schema)
-        words = set(split(_OPTION.sub(" ", name)))
+        words = set(split(_OPTION.sub(" ", SIZED.sub(" ", name)))) if len(name) > 1 else set()
         known = column.spec is not None and column.spec.quantity is not None
         if whole.spec is column.spec and whole.unit_known and not column.unit_known:
             continue  # what the remark says is the unit
@@ -420,8 +423,6 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     column has it alone: `Vanilla TP TPS | Async TP TPS`."""
     labels = [plain(text) for text in grid.header()]
     shared = header(labels, schema)
-    if any(column.spec is not None and column.spec.quantity for column in shared):
-        return ()
     own = {
         at: told
         for at, label in enumerate(labels)
@@ -429,6 +430,12 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     }
     if not _rectangular(own.values()):
         return ()
+    held = {column.spec.name for _, column in own.values() if column.spec}
+    for at, column in enumerate(shared):
+        if column.spec is not None and column.spec.quantity:
+            if column.spec.name in held or column.spec.name not in OF_NOBODY:
+                return ()
+            shared[at] = Column(column.label, None)  # it cannot be of all of them
     names = {name for name, _ in own.values()}
     if len(own) == len(names) and any("delta" in split(name) for name in names):
         return ()  # a difference, not the machine of that name
@@ -447,6 +454,8 @@ def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None
         rest = label[len(name) :].strip(" -–—:,/")
     elif found and found[1].endswith(f" {name}"):  # `peak memory before (GiB)`
         rest = f"{found[1][: -len(name)].strip(' -–—:,/')}{found[2] or ''}"
+    elif label.endswith(f") {name}"):  # `peak memory (GiB) before`
+        rest = label[: -len(name)].strip(" -–—:,/")
     else:
         return None
     (column,) = header([rest], schema)
@@ -472,7 +481,8 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
             if column.spec is None or column.spec.name not in _OF_SIDES:
                 continue
             small = set(split(english(_OF_A_SIZE.sub("", SIZED.sub(" ", " ".join(name))))))
-            if not small & (_NO_SIDE - {"delta"}) and any(map(str.isalpha, "".join(name))):
+            lettered = any(map(str.isalpha, "".join(name))) or _A_VERSION.fullmatch(" ".join(name))
+            if not small & (_NO_SIDE - {"delta"}) and lettered:
                 return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
             return None
     return None
@@ -480,6 +490,12 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
 
 _OF_A_SIZE = re.compile(r"(?<=[A-Za-z])-(?:Ti|[TSBLHGM]|XL)(?:/[0-9]+)?\b")
 """The size of a model behind its name, by a letter: `DeiT-B`."""
+
+OF_NOBODY = {"memory", "max_reserved"}
+"""Quantities that a table has once beside rates of several sides: of which nobody knows."""
+
+_A_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}(?:(?:rc|a|b|\.dev|\.post)[0-9]+)?")
+"""The number of a version, as a name: `tok/s 0.10.4`."""
 
 _WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 
@@ -516,6 +532,16 @@ def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
     pairs = [(name, column.spec.name) for name, column in told if column.spec]
     names, held = {name for name, _ in pairs}, {field for _, field in pairs}
     return len(set(pairs)) == len(pairs) == len(names) * len(held) and len(names) > 1
+
+
+def _of_two_turns(told: Iterable[tuple[str, Column]]) -> bool:
+    """Whether names are those of before and after, which have a quantity in common, each once;
+    one of them may have more: `ms/step before | ms/step after | img/s after`."""
+    pairs = [(name, column.spec.name) for name, column in told if column.spec]
+    held = {name: {field for each, field in pairs if each == name} for name, _ in pairs}
+    turns = {frozenset({"before", "after"}), frozenset({"old", "new"}), frozenset({"main", "pr"})}
+    named = frozenset(name.casefold() for name in held) in turns
+    return named and len(set(pairs)) == len(pairs) and bool(set.intersection(*held.values()))
 
 
 def _models_apart(told: Iterable[tuple[str, Column]]) -> bool:
@@ -760,7 +786,10 @@ def by_generic(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group
     columns = header(grid.header(), schema)
     sides = [
         at for at, column in enumerate(columns)
-        if column.spec is None and _only_fast(column.label) and _with_their_unit(grid, at)
+        if column.spec is None and _with_their_unit(grid, at) and (
+            _only_fast(column.label)
+            or (rated_of(column.label) and not apart(column.label, schema, printed_unit(grid, at)))
+        )
     ]  # fmt: skip
     if len(sides) < 2 or any(c.spec is not None and c.spec.quantity for c in columns):
         return ()
@@ -768,8 +797,11 @@ def by_generic(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group
     groups = []
     for at in sides:
         label, own = columns[at].label, replace(columns[at], by_cells=True)
-        device = meant(_OF_SPEED.sub("", label).strip(), told) or ""
-        groups.append(Group(rest, {at: own}, label, {"gpu": device}, at))
+        name = rated_of(label)
+        device = meant(_OF_SPEED.sub("", label).strip(), told) or meant(name, told) or ""
+        own_way = {**recipe("", name), **named(name), **named_side(name, schema)}
+        how = own_way if name and not device else {"gpu": device}
+        groups.append(Group(rest, {at: own}, label, how, at))
     return tuple(groups)
 
 
@@ -802,7 +834,12 @@ def _ran_out(grid: Grid, at: int, column: Column) -> bool:
     return column.spec is None and not generic(column) and bool(ends) and all(ends)
 
 
-FAILED = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE)
+FAILED = re.compile(
+    r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])"
+    r"|(?:fail(?:ed|s|ure)?|crash(?:ed|es)?|errors?|time-?out|killed|hangs?|hung|dnf|nan"
+    r"|did not (?:run|fit)|does not fit|(?:not |un)supported)\s*$",
+    re.IGNORECASE,
+)
 
 
 A_WAY = re.compile(

@@ -93,7 +93,7 @@ from assay.ingest.columns.titles import (
     of_its_devices,
 )
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.schema.format import Folded, Region, TableNote
@@ -148,7 +148,7 @@ from assay.ingest.tables.no_runs import (
     signs_of_guesses,
 )
 from assay.ingest.tables.other_meanings import doubtless
-from assay.ingest.tables.pairs import annotated
+from assay.ingest.tables.pairs import annotated, without_sign
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -291,7 +291,7 @@ def _state(
     """Statements of a table of labels and values, for the rows under `titles`; what it says under a
     condition is of the rows of the first table below it."""
     section = tuple(line.number for line in titles)
-    told = stated(table.grid, schema)
+    told = stated(table.grid, schema, table.region.source.name)
     for values in told.plain:
         cell = next(iter(values.values()))
         folded.statements.append(Statement(cell.line, section, values))
@@ -409,9 +409,11 @@ class _Table:
         )
         labelled = with_measured_memory(labelled) if self.beside_estimates else labelled
         labelled = with_rate_units(labelled, lambda: [line.text for line in place.near])
+        labelled = with_rate_units(labelled, place.texts)
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         hardware = OF_HARDWARE in known.legend or self._of_hardware(explained_near)
-        for each in views(labelled, schema, above, known.legend, place.declared()):
+        of_labels = self._notes_of_labels(grid)
+        for each in views(labelled, schema, above, known.legend, place.declared(), of_labels):
             if each.beyond:
                 self.capped = each.beyond
                 break
@@ -479,6 +481,14 @@ class _Table:
         last = next((line for line in reversed(near) if line.text.strip()), None)
         over = {line.number: line.text for line in (*near[:1], last) if line is not None}
         yield from noted(over.values(), self._notes, self._last.number)
+
+    def _notes_of_labels(self, grid: Grid) -> dict[str, str]:
+        """Notes of the labels that point to them."""
+        return {
+            without_sign(label): " ".join(note.line.text for note in notes)
+            for label in (grid.header() if self._notes else ())
+            if (notes := list(noted([label], self._notes, self._last.number)))
+        }
 
     def _said_below(self) -> list[Line]:
         """The sentences right below the table that say of all its numbers in what they are, where
@@ -616,7 +626,7 @@ class _Table:
         noted = {note.number for record in held.records for note, _ in record.noted}
         rows |= noted - held.blank
         lost = {fault.span.line for fault in held.refused} | (held.blank - rows)
-        if grid.syntax in ("html", "rst", "text", "json") or self.view.turned:
+        if grid.syntax in (*MARKED_UP, "text") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
             return (here | rows | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()

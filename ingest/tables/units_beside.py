@@ -21,7 +21,7 @@ from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import SAID_WHOSE, of_one_device, split
+from assay.ingest.vocabulary.words import ALTERS, SAID_WHOSE, english, of_one_device, split
 
 Above = Callable[[], Sequence[str]]
 """The texts above a table: they are put together where a label asks for what they say."""
@@ -271,26 +271,63 @@ _CALLED_UNITS = ("unit", "units", "单位", "単位")
 
 
 def _with_units_of_rows(grid: Grid, schema: Schema) -> Grid:
-    """The grid with each row's unit behind its number: `Speed | Unit` over `812 | images/s`."""
+    """The grid with each row's unit behind its number, or its numbers where several columns say of
+    whom they are: `A speed | B speed | Unit` over `812 | 1,410 | images/s`."""
     if not grid.heads or grid.labels:
         return grid
     labels = [plain(text).casefold() for text in _lowest(grid)]
     units = [at for at, label in enumerate(labels) if at > 1 and label in _CALLED_UNITS]
-    fast = [at for at, column in enumerate(header(labels, schema)) if units and generic(column)]
-    if len(units) != 1 or len(fast) != 1:
+    columns = header(labels, schema) if units else []
+    fast = {
+        at for at, column in enumerate(columns)
+        if generic(column) or (column.spec is None and rated_of(column.label))
+    }  # fmt: skip
+    if len(units) != 1 or not fast:
         return grid
-    (at,), (rate,) = units, fast
+    (at,) = units
 
     def with_its_own(row: GridRow) -> GridRow:
-        printed = plain(row.cells[at].text) if len(row.cells) > max(at, rate) else ""
-        number = row.cells[rate].text if printed else ""
-        if not unit(printed) or not number.strip() or not number.strip()[-1].isdigit():
+        printed = plain(row.cells[at].text) if len(row.cells) == len(labels) else ""
+        if not unit(printed):
             return row
-        cell = row.cells[rate]._replace(text=f"{number} {printed}")
-        return replace(row, cells=(*row.cells[:rate], cell, *row.cells[rate + 1 :]))
+        return replace(row, cells=tuple(
+            cell._replace(text=f"{cell.text} {printed}")
+            if n in fast and cell.text.strip()[-1:].isdigit() else cell
+            for n, cell in enumerate(row.cells)
+        ))  # fmt: skip
 
     return replace(grid, rows=tuple(map(with_its_own, grid.rows)))
 
+
+_RATED_OF = re.compile(
+    r"(?:(?P<before>\S.{0,40}?)[ _-]+)?(?:throughput|speed|performance|perf)"
+    r"(?:[ ,:_-]+(?:of |on |with |for )?(?P<behind>[^()]{1,40}))?",
+    re.IGNORECASE,
+)
+
+
+def rated_of(label: str) -> str:
+    """The name of whom a label says that something was fast, and nothing else; empty where it says
+    no name, or more.
+
+    >>> rated_of("T2 throughput"), rated_of("Throughput, ours"), rated_of("throughput")
+    ('T2', 'ours', '')
+    """
+    found = _RATED_OF.fullmatch(label) if len(label) <= MOST_NAMED else None
+    name = (found["before"] or found["behind"] or "") if found else ""
+    both = found is not None and found["before"] and found["behind"]
+    words = set(split(english(name))) if len(name) > 1 else set()  # `B` beside `A`
+    return "" if both or words & NO_NAMES else name
+
+
+MOST_NAMED = 60
+"""Letters of a label that names of whom a rate is."""
+
+NO_NAMES = ALTERS | {
+    "inference", "generation", "decode", "prefill", "serving", "eval", "evaluation", "data",
+    "network", "disk", "read", "write", "io", "loader", "peak", "memory", "relative", "efficiency",
+}  # fmt: skip
+"""Words before a rate that make it another one."""
 
 _UNIT_OF = re.compile(r"((?:\w+\.)*train(?:\.\w+)*)\.unit")
 
@@ -491,7 +528,8 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
 
 _RATED_IN = re.compile(
     r"(速度|吞吐[量率]?|性能|\b(?:speed|throughput))s?(?:的)?(?:单位)?"
-    r"\s*(?:均?为|是|[:：]|\b(?:is|are)(?: in)?\b)"
+    r"\s*(?:(?:[^。；;|]{1,40}[，,、（(])?单位\s*)?(?:均?为|是|[:：]|(?<=单位)|(?<=单位 )"
+    r"|\b(?:is|are)(?: in)?\b)"
     r"\s*[*_`]*([A-Za-z]+(?:\s*/\s*[A-Za-z卡]+)+)",
     re.IGNORECASE,
 )

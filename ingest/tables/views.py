@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
 from assay.ingest.columns.composite import called, remark
@@ -48,6 +49,7 @@ from assay.ingest.tables.named_above import (
     declares,
     heard_in,
     meant_above,
+    of_a_node,
     of_set_up_alone,
     opens_table,
     said_above,
@@ -57,6 +59,7 @@ from assay.ingest.tables.sides import (
     A_WAY,
     DIGIT,
     FAILED,
+    OF_NOBODY,
     Common,
     Group,
     apart,
@@ -135,14 +138,16 @@ def views(
     above: Sequence[Line],
     labels: Mapping[str, str],
     declared: Sequence[Line] = (),
+    noted: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[View]:
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains,
-    `declared` what the sections around its own say of what they measure."""
+    `declared` what the sections around its own say of what they measure, `noted` what footnotes say
+    of labels."""
     if grid.width > MOST_WIDE:
         return iter([View(grid, ())])
     if numberless(grid, schema):
         return iter([_plain(grid, schema, labels)])
-    return _ways(grid, schema, list(_sentences(above)), labels, declared)
+    return _ways(grid, schema, list(_sentences(above)), labels, declared, noted)
 
 
 def _ways(
@@ -151,6 +156,7 @@ def _ways(
     above: Sequence[Line],
     labels: Mapping[str, str],
     declared: Sequence[Line],
+    noted: Mapping[str, str],
 ) -> Iterator[View]:
     """The views of a grid that may hold something measured."""
 
@@ -176,6 +182,8 @@ def _ways(
     )  # fmt: skip
     shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
     yield from _side_by_side(grid, shared, schema, above, declared)
+    if groups := _beside_measured(grid, schema, above, noted):
+        yield View(grid, groups, melted=True)
     yield _used(_plain(grid, schema, labels), above)
     if groups := grouped(shared, schema):
         yield View(shared, groups)
@@ -196,6 +204,9 @@ def _side_by_side(
     them where one column is of two."""
     if groups := repeated(grid, schema):
         yield View(grid, groups)
+    alone = {c.spec.name for c in header(grid.header(), schema) if c.spec and c.spec.quantity}
+    if alone and alone <= OF_NOBODY and (groups := grouped(grid, schema) or by_names(grid, schema)):
+        yield View(grid, groups)
     if groups := spanned(grid, schema) or under_one(grid, schema, above):
         yield View(grid, groups)
     if groups := by_brackets(grid, schema, _with_declared(above, declared)):
@@ -204,8 +215,6 @@ def _side_by_side(
         yield View(shared, groups)
     if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
-    if groups := _beside_measured(grid, schema, above):
-        yield View(grid, groups, melted=True)
 
 
 def _ways_across(
@@ -608,6 +617,8 @@ def _by_caption(
         if told := axes(grid, columns, schema) or over_counts(grid, columns):
             columns = [told[0], *columns[1:]]
             named_by = dict(zip(sides, told[1], strict=True))
+        elif axis := _other_axis(grid, columns, schema):
+            columns = [axis[0], *(Column(name, None) for name in axis[1])]
         elif any(_LENGTHS.search(line.text) for line in above):
             named_by = {n: _length(columns[n].label) for n in sides}
         if not any(named_by.values()):
@@ -616,7 +627,8 @@ def _by_caption(
             sides = free
     found = meant_above(above, declared, schema)
     nearest = [line for line in above if line.text.strip()][-1:]
-    if found is None and (rated := unit_of_all(nearest)):
+    nobodys = any(of_a_node(line.text) for line in nearest)
+    if found is None and not nobodys and (rated := unit_of_all(nearest)):
         found = said(f"throughput ({rated})")
     if found is None or found.field not in fields(schema):
         return ()
@@ -659,6 +671,26 @@ def _by_caption(
     )
 
 
+def _other_axis(
+    grid: Grid, columns: Sequence[Column], schema: Schema
+) -> tuple[Column, list[str]] | None:
+    """The first column, and a name for each other one, where the corner names both axes, and the
+    one across is of whole numbers of something that no field holds: `batch \\ resolution`."""
+    found = _BOTH_AXES.fullmatch(grid.header()[0].strip("*` "))
+    if found is None or not all(_WHOLE_NUMBER.fullmatch(c.label) for c in columns[1:]):
+        return None
+    down, across_ = header([text.strip(" ↓→") for text in found.groups()], schema)
+    if across_.spec is not None or not _NAMES.search(across_.label):
+        return None
+    first = replace(down, label=columns[0].label)
+    return first, [f"{across_.label} {column.label}" for column in columns[1:]]
+
+
+_BOTH_AXES = re.compile(r"([^\\/|]+?)\s*(?:\\+|╲)\s*([^\\/|]+)")
+
+_WHOLE_NUMBER = re.compile(r"[0-9][0-9,]*")
+
+
 def _each_its_own(
     groups: Sequence[Group], sides: Sequence[str], schema: Schema
 ) -> tuple[Group, ...]:
@@ -680,21 +712,30 @@ _COUNTERS = {"phase", "trial", "case", "index", "seed", "experiment", "exp"}
 """Words of a column that numbers its rows."""
 
 
-def _beside_measured(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+def _beside_measured(
+    grid: Grid, schema: Schema, above: Sequence[Line], noted: Mapping[str, str]
+) -> tuple[Group, ...]:
     """The same for some columns of a table of which others say what they measure: each of those is
-    of the set-up that its label names (`v0.13 | v0.14 | MFU (v0.14)`), or of the row alone."""
+    of the set-up that its label names (`v0.13 | v0.14 | MFU (v0.14)`), or its footnote (`from the
+    m = 64 runs`), or of the row alone."""
     columns = header(grid.header(), schema)
     measured = {n: c for n, c in enumerate(columns) if c.spec and c.spec.quantity}
     left = [n for n in range(len(columns)) if n not in measured]
     if grid.labels or not measured or len(left) < FEWEST_BESIDE or not grid.heads:
+        return ()
+    if any(map(generic, columns)):  # `Speed`, whose cells say what it is
         return ()
     groups = _by_caption(_of_columns(grid, left), schema, above)
     names = {column.spec.name for group in groups for column in group.own.values() if column.spec}
     told = {column.spec.name for column in measured.values() if column.spec}
     if len(groups) < len(("one", "another")) or names & told:
         return ()
+    if any(columns[left[g.at]].spec for g in groups if g.at is not None and not g.said):
+        return ()  # `Notes`
     held = {
-        n: [group for group in groups if _names_it(columns[n].label, group.label)] for n in measured
+        n: [group for group in groups if _names_it(text, group.label)]
+        for n in measured
+        for text in (f"{columns[n].label}; {noted.get(columns[n].label, '')}",)
     }
     nobodys = tuple((left[at], column) for at, column in groups[0].common.columns)
     common_ = Common(len(columns), nobodys)
@@ -737,7 +778,9 @@ _AGAIN = re.compile(
     re.IGNORECASE,
 )
 
-_OF_AGAIN = re.compile(r"recomput|check-?pointing|\bckpt\b|重计算", re.IGNORECASE)
+_OF_AGAIN = re.compile(
+    r"recomput|check-?pointing|\bckpt\b|\b(?:no|full|selective) (?-i:AC)\b|重计算", re.IGNORECASE
+)
 
 
 def _recomputed(labels: Mapping[int, str], above: Sequence[Line]) -> dict[int, Mapping[str, str]]:
@@ -912,6 +955,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     compared = bool(comparing([column.label for column in columns]))
     if not told and not compared:
         told = any(map(declares, (line.text for line in above)))
+    told |= _titled_so(above)
     if (last := opens_table(above)) and not compared:  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
@@ -924,11 +968,31 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     )  # fmt: skip
 
 
+def _titled_so(above: Sequence[Line]) -> bool:
+    """Whether a title above a table names the one quantity of it, and all that stands between says
+    only with what it ran."""
+    said = [line for line in above if line.text.strip()]
+    at = max((n for n, line in enumerate(said) if _titled_by_unit(line.text)), default=-1)
+    return at >= 0 and all(map(of_set_up_alone, said[at + 1 :]))
+
+
+def _titled_by_unit(text: str) -> bool:
+    """Whether a line is a heading or a caption that names one quantity, in brackets or at its end:
+    `## Pipeline schedules (tokens/s/GPU)`, `### Step time in ms`."""
+    if len(text) > LONGEST or not _A_TITLE.match(text):
+        return False
+    phrases = heard_in(text).phrases
+    bare = unmarked(text).rstrip(" #.:")
+    return len(phrases) == 1 and bare.rstrip(" )]").endswith(phrases[0].rstrip(" )]"))
+
+
+_A_TITLE = re.compile(r"\s*(?:#{1,6} |\*\*|={1,6} |h[1-6]\. |(?:Table|Tab\.|表)\s*[0-9IVX]+)")
+
 _NAMES = re.compile(r"[^\W\d_]|^[0-9]+(?:\.[0-9]+){2,3}$")
 """In the label of a set-up: a letter, or the number of a version."""
 
-_SWEPT = re.compile(r"([A-Za-z]{1,3}) ?= ?[0-9]+[kK]?")
-"""A label of one value of something that a letter stands for: `m = 16`."""
+_SWEPT = re.compile(r"([A-Za-z][A-Za-z-]{0,15}(?: [a-z]{1,10})?)(?: ?= ?| )[0-9]+[kK]?")
+"""A label of one value of something that a letter or a word stands for: `m = 16`, `batch 4`."""
 
 
 def _words_of_a_name(label: str) -> set[str]:

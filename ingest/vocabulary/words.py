@@ -536,7 +536,7 @@ _OF_WHAT = re.compile(
 )
 """A size or a length in front of its thing, as other languages have it: `taille de lot`."""
 
-_PER_DEVICE = re.compile(r"(?<= )(?:pro|par|na) (?=[GN]PUs?\b)")
+_PER_DEVICE = re.compile(r"(?<= )(?:pro|par|na|je) (?=[GN]PUs?\b)")
 """A short word that is clear before its device: `TFLOP/s pro GPU`."""
 
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
@@ -717,6 +717,8 @@ def _utilisation(words: Words) -> Said | None:
         kinds |= {"mfu"}  # `Model FLOPS util.`
     known = {"mfu", "hfu", "%", "/", "bf16", "utilization", "achieved"}
     rest = _left(words.every(), known, DEVICE)
+    if {"of", "peak"} <= set(words.beside) and "peak" not in words.over:  # `MFU (% of FP8 peak)`
+        rest -= {"of", "peak", "the", "fp8", "fp16", "dense", "theoretical", "hardware"}
     rest -= {"model", "flop", "flops", "compute"} if kinds == {"mfu"} else {"flop", "flops"}
     if len(kinds) != 1 or rest - ({"hardware"} if "utilization" in words.every() else set()):
         return None
