@@ -362,7 +362,9 @@ class Binder:
 
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
-        for name in (*names, *self._in_range(names)) or self._titled_model(section):
+        called = () if is_said(own.get("model")) else self._titled_model(section)
+        called = (*names, *called)
+        for name in (*called, *self._in_range(called)):
             for depth in range(len(section), -1, -1):
                 take(self._subjects.get((_alike(name), section[:depth]), {}), "stated", None)
             take(self._subjects.get((_alike(name), None), {}), "stated", None)
@@ -587,7 +589,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
     names = [_names(row) for row in rows]
-    settle(rows)
+    settle(rows, context.adds_up)
     binder = Binder(context, rows, names)
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
     for record, own in zip(rows, names, strict=True):
@@ -746,7 +748,8 @@ def _names(record: Record) -> list[str]:
         return []
     named = _named_by(record.cells.get("model"), record.cells.get("model_size"))
     gpu = record.cells.get("gpu")
-    of_device = [gpu.text, *(each.key for each in devices(gpu.text))] if gpu else []
+    known = gpu is not None and gpu.state == "value"
+    of_device = [gpu.text, *(each.key for each in devices(gpu.text))] if gpu and known else []
     kind = record.cells.get("dtype")
     of_format = [
         *([kind.text] if kind else []),
@@ -767,7 +770,7 @@ def _named_by(model: Cell | None, size: Cell | None) -> list[str]:
 
 
 _OF_A_FAMILY = re.compile(r"[A-Z][A-Za-z]{3,}")
-"""What a name of a model begins with, by which a document speaks of several: `the Llama models`."""
+"""The beginning of a name of a model, by which a document speaks of several: `the Llama models`."""
 
 
 _SIGNS = {1e9: "B", 1e6: "M"}

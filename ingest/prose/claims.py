@@ -53,7 +53,7 @@ NUMBER = (
 _SEVERAL_BEFORE = deferred(
     r"(?:(?:(?:^|[:;({\[]|\b(?:on|with|using|over|for|in|from|across|between|at|of|either))\s*"
     r"[0-9][0-9,.]*[kK]?\s*(?:,|,? (?:and|or|to|vs\.?)\b|/|-|–|→|->)"
-    r"|(?<![A-Za-z] )(?<![\w:=(.,])[0-9][0-9,.]*[kK]?\}?,"
+    r"|(?<![A-Za-z] )(?<![A-Za-z]-)(?<![\w:=(.,])[0-9][0-9,.]*[kK]?\}?,"
     r"|\b[0-9][0-9,.]*[kK]?\}?\s*(?:or|to|vs\.?|→|->|–)"
     r"|\b(?:up to|at most|at least|as (?:many|few|much|long) as|(?:more|less|fewer|greater|longer"
     r"|shorter) than|beyond|below|above|under|from|between|maximum of|minimum of"
@@ -257,6 +257,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("global_batch", "batch", rf"(?<=[a-z,;)] ){{N}}(?: {_THINGS})? (?:in total|in all|overall)\b"),
     (
         "global_batch_tokens", "token",
+        rf"(?<!sequences of )(?<!samples of )"
         rf"{{N}}{_TOKENS} {_A}(?:(?:global|total|effective|whole) )?(?:{_STEP}|(?:mini-?)?batch\b)"
         rf"{_NOT_OF_ONE}{_NO_RATE}",
     ),
@@ -475,6 +476,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "kind", "paral",
         rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
     ),
+    ("vp", "interleav", r"\binterleav(?:ed|ing)[^.;,()0-9]{0,24}[(,] ?(?:v|vp|vpp) ?= ?{N}"),
     ("vp", "interleav", rf"\binterleav(?:e|ing)(?: (?:factor|degree|stages))?{_SET}{{N}}(?! ?"
         rf"(?:x|%|times))"),
     (
@@ -622,6 +624,13 @@ TIMES_MANY = deferred(
 """Behind a number that only a product with how many devices there are makes one of the job."""
 
 
+OF_A_PRODUCT = deferred(r"[A-Za-z_)] ?[*×·] ?[\w`][\w` -]{0,24}[=:]\s*$")
+"""In front of what names make together: `batch * seqlen = 16384`."""
+
+NEAR = 48
+"""Letters in front of a number in which its label stands."""
+
+
 def claims(text: str) -> list[Part]:
     """Parts that a sentence states, each number once; and a field left open, where a form of it is
     a statement by itself.
@@ -639,6 +648,8 @@ def claims(text: str) -> list[Part]:
         for each in form.finditer(text):
             at = each.start("n")
             if at in taken or of_several(text, each, "n"):
+                continue
+            if OF_A_PRODUCT.search(text, max(0, at - NEAR), at):
                 continue
             taken.add(at)
             held = each.groupdict()

@@ -191,10 +191,39 @@ _ONE_RENTED = deferred(
 
 _NAMED_IN_BRACKETS = deferred(
     rf"(?:^\W*|[,;:] ?|\b(?:on|using|with|uses?|used) ){_n('gpus')}"
-    rf"[ -](?:GPU|card|accelerator|NPU)s? \((?:{SIGN})[^()0-9,;x×]{{0,16}}(?:\)|,)",
+    rf"(?: (?:consumer|gaming|desktop|rented|cloud|local|server))?"
+    rf"[ -](?:GPU|card|accelerator|NPU|device)s? \((?:an? )?(?:{SIGN})[^()0-9,;x×]{{0,16}}(?:\)|,)",
     re.IGNORECASE,
 )
 """Devices that have their name in brackets: `one GPU (A100 40GB)`."""
+
+_ALL_OF_THIS_HOST = deferred(
+    rf"\b(?:use[sd]?|using|ran on|runs? on|on|with) (?:all )?(?:the |of the )?{_n('gpus')}{TIMES}"
+    rf"{DEVICES} (?:of|in|on|inside|from) (?P<one>this|that|our|my|one|a single)"
+    rf" (?:[\w-]+ )?(?:node|server|machine|host|box|workstation|instance|VM|DGX)\b",
+    re.IGNORECASE,
+)
+"""All devices of one machine: `all cases use the 8 GPUs of this host`."""
+
+_RATES_ON = deferred(
+    r"^\W*(?:(?:training|mean|median|average|peak|total|aggregate|global|measured) )?"
+    r"(?:throughputs?|speeds?|rates?|samples|images|tokens|sequences|(?:step|iteration"
+    r"|epoch) times?"
+    r"|times?|timings|performance|results|numbers|seconds|memory)\b(?! (?:for|of) (?:one|each))"
+    rf"[^.;:]{{0,60}}? (?:on|over|across|using|summed over) (?:all )?{_n('gpus')}{TIMES}{DEVICES}"
+    rf"(?: in (?:total|all))?{ENDS}",
+    re.IGNORECASE,
+)
+"""The quantity of a table, and on how many devices: `Throughput in sequences/s on eight GPUs.`"""
+
+_HAD_FOR_THIS = deferred(
+    rf"\b(?:we|I) (?:only |just )?(?:had|got|used|took|booked"
+    rf"|reserved) {_n('gpus')}{TIMES}{DEVICES}"
+    r" for (?:this|these|it|that|the) ?(?:[\w-]+ )?(?:one|table|test|runs?|experiments?|part"
+    r"|benchmarks?|comparison|sweep|section|job|study)?(?=\s*(?:[.,;:)]|$))",
+    re.IGNORECASE,
+)
+"""Devices of the runs that a sentence speaks of: `we had 96 GPUs for this`."""
 
 _LONE_HOST = deferred(
     r"\(?(?P<one>(?<=\()(?:a |one )?(?:single|one|1)[ -](?:machine|server|box|workstation|host"
@@ -265,7 +294,8 @@ _HAN_ONE_CARD = deferred(rf"(?P<gpus>单)[张卡块]\s?(?:{SIGN})(?=\s?(?:[，,�
 """One card: `单卡 RTX 3090，fp16`."""
 
 _HAN_CARDS_ALONE = deferred(
-    r"(?:^(?!\s*[0-9]+\s?卡\s*$)|[，,；;：:（(]\s?)(?P<gpus>[0-9]+)\s?卡(?=\s?(?:[，,；;：:。）)]|$))"
+    r"(?:^(?!\s*[0-9]+\s?卡\s*$)|[，,；;：:（(、]\s?)(?P<gpus>[0-9]+)\s?卡(?=\s?(?:[，,；;：:。）)、]|$))"
+    r"(?![、,，]\s?[0-9]+\s?卡)(?<![0-9]卡、..卡)(?<![0-9] 卡、.. 卡)"
 )
 """Cards that are an item of a list: `MPT-7B，micro batch 2，32 卡`."""
 
@@ -274,7 +304,8 @@ _OUTRIGHT = (
     _PER_NODE_OF, _A_NODE_IS,
     _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
-    _ONE_RENTED, _NAMED_IN_BRACKETS, _LONE_HOST, _NODES_USED,
+    _ONE_RENTED, _NAMED_IN_BRACKETS, _ALL_OF_THIS_HOST, _RATES_ON, _HAD_FOR_THIS, _LONE_HOST,
+    _NODES_USED,
 )  # fmt: skip
 """Forms that say of each of their numbers what it counts."""
 
@@ -296,7 +327,8 @@ _MAY_SAY = deferred(
     rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those|the same)\b|\b(?:altogether|total|overall"
     rf"|slice|pod)\b"
     r"|\bin all\b|\beach (?:with|of|having|containing)\b|\([0-9]+ ?[x×*]"
-    r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b",
+    r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b|\bfor (?:th|it)"
+    r"|^\W*(?:\w+ )?(?:thr|spee|rate|samp|imag|tok|seq|step|iter|epo|tim|perf|resu|numb|seco|mem)",
     re.IGNORECASE,
 )
 """In every text with one of these forms."""
@@ -372,6 +404,8 @@ def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], t
     first = min(part.at for part in said.values())
     if "nodes" in said and OWNS.search(text, 0, first):
         return False
+    if form in (_HAD_FOR_THIS, _RATES_ON) and len({*_COUNTS_OF_DEVICES.findall(text)}) > 1:
+        return False
     if form is _NAMED_IN_BRACKETS and A_HOST.search(text):
         return False  # they may be those of one of several
     if nodes == 1 and form is _ALL_BEHIND_HOSTS:
@@ -384,6 +418,10 @@ def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], t
         return nodes * each == every and each > 1 and told_apart
     return not (every is not None and _OF_EACH_BEFORE.search(text, 0, first))
 
+
+_COUNTS_OF_DEVICES = deferred(
+    rf"(?<![\w.,])({COUNT})(?= ?(?:[x×*] ?)?(?:{DEVICES})(?! ?(?:per|/|each|a) ))", re.IGNORECASE
+)
 
 _OF_EACH_BEFORE = deferred(
     rf"\b(?:each|every|per|an?) (?:[\w-]+ )?{HOST}\b[^.;,]{{0,30}}$", re.IGNORECASE

@@ -1,4 +1,4 @@
-"""What a sentence gives some rows and other rows otherwise, by their models, sizes or devices.
+"""Settings that a sentence gives some rows, others otherwise, by models, sizes or devices.
 
 In: a sentence. Out: `Scoped` values: a field, its value, and the name of the rows that have it:
 `7B`, `Llama-3.1 8B`, `H100`, or all models of a range (`up to 2.7B`, `from 30B`). A sentence is
@@ -16,14 +16,20 @@ from typing import NamedTuple
 
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SIZE = r"[0-9]+(?:\.[0-9]+)? ?[BMT]"
 
-_NAMED = rf"(?:[A-Z][\w.+]*[- ](?:[0-9.]{{1,4}}[- ])?)?{_SIZE}(?![\w/%])(?:-[A-Za-z][\w-]{{0,12}})?"
+_NAMED = (
+    rf"(?:\b[A-Z][\w.+]*[- ](?:[0-9.]{{1,4}}[- ])?)?(?<![0-9.,]){_SIZE}(?![A-Za-z0-9_/%])"
+    r"(?:-[A-Za-z][\w-]{0,12})?"
+)
 
-_FAMILY = r"[A-Z][A-Za-z]{2,}[\w.+-]{0,12}"
+_ONE = deferred(rf"(?:the |our |both )?(?:{_NAMED})(?: (?:models?|runs?|one)\b| ?(?:的?模型))?")
 
-_ONE = deferred(rf"(?:the |our |both )?(?:{_NAMED})(?: (?:models?|runs?|one))?")
+_AROUND_NAME = re.compile(
+    r"^(?:the|our|both) | (?:models?|runs?|one)$| ?(?:的?模型)$", re.IGNORECASE
+)
 
 _RANGE = deferred(
     r"(?P<most>(?:up to|≤|<=|not (?:larger|bigger) than|at most) ?(?:and including )?)(?:the )?"
@@ -31,7 +37,8 @@ _RANGE = deferred(
     rf"|(?P<under>(?:below|under|<|(?:smaller|less) than) ?)(?:the )?({_SIZE})\b"
     r"|(?P<least>(?:from|≥|>=|at least|starting (?:at|from)) ?)(?:the )?"
     rf"({_SIZE})\b(?: (?:on|upwards?|up))?"
-    rf"|(?P<over>(?:above|over|>|beyond|(?:larger|bigger|more) than) ?)(?:the )?({_SIZE})\b"
+    r"|(?P<over>(?:above|over|(?<![-=])>|beyond|(?:larger|bigger|more) than) ?)(?:the )?"
+    rf"({_SIZE})\b"
     rf"|(?:the )?({_SIZE}) and (?:(?P<up>above|larger|bigger|up|over|upwards?)"
     r"|(?P<down>below|smaller|under))\b",
     re.IGNORECASE,
@@ -41,7 +48,8 @@ _OF = {"most": "up to", "under": "below", "least": "from", "over": "above", "up"
        "down": "up to"}  # fmt: skip
 
 _BETWEEN = deferred(
-    r"\s*(?:,|,? and|,? or|&|/|,? as well as)\s*(?:the |for |on |with )?$", re.IGNORECASE
+    r"\s*(?:,|,? and|,? or|&|/|,? as well as|[、，和与及或])\s*(?:the |for |on |with )?$",
+    re.IGNORECASE,
 )
 """Between the names of one list."""
 
@@ -49,8 +57,19 @@ _AGAIN = r"(?:re-?comput\w*|check-?point\w*|remat(?:eriali[sz]\w+)?|ckpt|AC\b)"
 
 _KIND = r"(?:(?:activation|gradient|act\.|grad\.) ?)?"
 
+_AGAIN_IN_CHINESE = r"(?:激活值?|梯度|全量|完全|全部?|选择性)?(?:重计算|检查点)"
+
+_FORMAT = (
+    rf"(?:(?:pure |plain )?{NUMBER_FORMAT})"
+    r"(?![\w-]*/| (?:master|weights?|grad|optim|states?|accum|reduc))"
+)
+
 _VALUES = deferred(
-    rf"(?P<none>\b(?:without|no|w/o)(?: any)? {_KIND}{_AGAIN}"
+    r"(?P<not>(?:不|未|没有?|无需?|关闭)(?:再|需要?|必)?(?:开启|启用|使用|打开|用|做|开)?了?\s?"
+    rf"{_AGAIN_IN_CHINESE})"
+    r"|(?P<some>选择性(?:激活值?)?重计算)|(?P<whole>(?:全量|完全|全部?)(?:激活值?)?重计算)"
+    rf"|(?P<turned>(?:开启|启用|使用|打开|采用)了?\s?{_AGAIN_IN_CHINESE})"
+    rf"|(?P<none>\b(?:without|no|w/o)(?: any)? {_KIND}{_AGAIN}"
     rf"|\b{_KIND}{_AGAIN} (?:is |was |turned )?(?:off|disabled)\b)"
     rf"|(?P<selective>\bselective(?:ly)?(?: {_KIND}{_AGAIN})?)"
     rf"|(?P<full>\bfull {_KIND}{_AGAIN}"
@@ -60,23 +79,50 @@ _VALUES = deferred(
     r"|(?P<on>\b(?:on|enabled)\b ?(?:\((?P<every>[^()]*(?:every|each|all|full)[^()]*)\))?"
     r"(?= (?:for|on|in|with)\b|[.;,]|$))"
     r"|(?P<off>\b(?:off|disabled|none)\b(?= (?:for|on|in|with|except|apart|other)\b|[.;,)]|$))"
-    r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?)) ?[=:]? ?(?P<many>[0-9]{1,5})\b"
-    r"(?![.,]?[0-9])"
-    r"|(?P<count>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})[ -](?P<noun>layers|heads|blocks)\b",
+    r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO(?:[ -]stage)?"
+    r"|(?:micro|global)[ -]?batch(?:[ -]size)?|(?:sequence|context)[ -]length"
+    r"|(?:tensor|pipeline|expert|context|data)[ -]parallelism))"
+    r"(?: ?[=:-] ?| of (?:degree |size )?| ?[为是] ?| )?(?P<many>[0-9]{1,3}(?:,[0-9]{3})+"
+    r"|[0-9]{1,7})"
+    r"(?![A-Za-z0-9_]|[.,]?[0-9])"
+    r"|\bof (?:degree|size) (?P<again>[0-9]{1,4})\b"
+    r"|(?<![\w.,])(?P<count>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})[ -](?P<noun>layers|heads|blocks"
+    rf"|GPUs|nodes)\b|(?<![\w-])(?P<format>{_FORMAT})(?![\w-])",
     re.IGNORECASE,
 )
 
 _KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", "vpp": "vp",
          "mbs": "micro_batch", "gbs": "global_batch", "ga": "accumulation", "gas": "accumulation",
-         "layers": "layers", "blocks": "layers", "heads": "heads"}  # fmt: skip
+         "layers": "layers", "blocks": "layers", "heads": "heads", "gpus": "gpus",
+         "nodes": "nodes", "zero": "zero_stage", "zerostage": "zero_stage",
+         "microbatch": "micro_batch", "microbatchsize": "micro_batch",
+         "globalbatch": "global_batch", "globalbatchsize": "global_batch",
+         "sequencelength": "seq_len", "contextlength": "seq_len", "tensorparallelism": "tp",
+         "pipelineparallelism": "pp", "expertparallelism": "ep", "contextparallelism": "cp",
+         "dataparallelism": "dp"}  # fmt: skip
 
 _WORTH = deferred(
-    rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?) ?[=:]? ?[0-9]|[0-9][ -](?:layers|heads)",
+    rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
+    r"[0-9]|[0-9][ -](?:layers|heads|GPUs|nodes)|重计算|检查点|batch|length|parallelism of"
+    r"|(?:bf|fp|float)-?(?:16|8|32)",
     re.IGNORECASE,
 )
 """In every sentence that may give such a value."""
 
-_SPEAKS_OF_IT = deferred(_AGAIN, re.IGNORECASE)
+_SPEAKS_OF_IT = deferred(rf"{_AGAIN}|重计算|检查点", re.IGNORECASE)
+
+_OF_RUNS = ("gpus", "nodes", "dtype", "micro_batch", "global_batch", "seq_len", "zero_stage")
+"""Fields that a sentence may give without a run: what a model needs, what a device can."""
+
+_MAY_RUN = deferred(
+    r"\b(?:supports?|supported|can|could|would|should|may|might|fits?|needs?|needed|requires?"
+    r"|required|recommend\w*|suggest\w*|minimum|at least|at most|compared|than|vs|versus|peak"
+    r"|twice|evaluat\w+|inference|serv(?:ed|ing)|faster|slower|speed-?up|capab\w+|TFLOPS?|cheaper"
+    r"|costs?|if|when|scal\w+ (?:from|to))\b"
+    r"|[0-9.] ?[x×](?![0-9A-Za-z ])|支持|需要|至少|峰值|相比|推荐|建议",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose numbers are perhaps of no run."""
 
 _GIVEN_TO = deferred(
     r"(?:\b(?:for|on|at|in|with|of)|\() ?(?:all |the |our |both |models? )*$", re.IGNORECASE
@@ -87,6 +133,13 @@ _EXCEPT = deferred(
     r"\b(?:except|apart from|other than|besides|but not)(?: for| on| at| of)?(?: the)? ?$",
     re.IGNORECASE,
 )
+
+
+_ABLE = deferred(
+    r"\b(?:enables?|allows?|supports?|recommend\w*|suggest\w*|could|would|should|planned)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence about what may be done, and not about runs."""
 
 
 class Scoped(NamedTuple):
@@ -107,7 +160,7 @@ class _Token(NamedTuple):
 
 
 def scoped(text: str) -> list[Scoped]:
-    """What a sentence gives some rows and others otherwise.
+    """Settings that a sentence gives some rows, and others otherwise.
 
     >>> [tuple(each) for each in scoped("Checkpointing is off for 1B and 3B and full for 7B.")]
     [('recompute', 'none', '1B'), ('recompute', 'none', '3B'), ('recompute', 'full', '7B')]
@@ -115,10 +168,14 @@ def scoped(text: str) -> list[Scoped]:
     [('none', 'up to 2.7B'), ('selective', '13B')]
     >>> [tuple(each) for each in scoped("We run it with EP 8, TP 1, PP 4 (H100) or PP 2 (B200).")]
     [('pp', '4', 'H100'), ('pp', '2', 'B200')]
+    >>> [tuple(each) for each in scoped("AMP is fp16 on V100 and bf16 on A100.")]
+    [('dtype', 'fp16', 'V100'), ('dtype', 'bf16', 'A100')]
+    >>> [each[1:] for each in scoped("7B 不开启重计算，13B 和 70B 开启全重计算")]
+    [('none', '7B'), ('full', '13B'), ('full', '70B')]
     >>> scoped("The 70B needs TP 8 on H100."), scoped("We use TP 8.")
     ([], [])
     """
-    if not _WORTH.search(text):
+    if not _WORTH.search(text) or _ABLE.search(text):
         return []
     tokens = _joined(sorted([*_values(text), *_names(text)]), text)
     if but := _but_for_some(tokens, text):
@@ -134,12 +191,14 @@ def scoped(text: str) -> list[Scoped]:
         pairs = pairs if tokens[-1].names and all(_is_given(each, text) for each in names) else []
     told = [{field for field, _ in values.values} for _, values in pairs]
     common = set.intersection(*told) if told else set[str]()
+    of_no_run = _MAY_RUN.search(text) is not None
     found = [
         Scoped(field, value, name)
         for who, values in pairs
         for name in who.names
         for field, value in values.values
-        if field in common
+        if field in common or (common and tokens[0].names)
+        if field not in _OF_RUNS or not of_no_run
     ]
     return found if len({(each.field, each.rows) for each in found}) == len(found) else []
 
@@ -171,19 +230,39 @@ def _is_given(names: _Token, text: str) -> bool:
 
 
 def _values(text: str) -> Iterator[_Token]:
-    of_it = _SPEAKS_OF_IT.search(text) is not None
+    of_it, key = _SPEAKS_OF_IT.search(text) is not None, ""
     for found in _VALUES.finditer(text):
-        if found["key"]:
-            yield _Token(*found.span(), values=((_KEYS[found["key"].casefold()], found["many"]),))
+        if _OF_ALL.search(text, 0, found.start()):
+            continue  # of every row
+        if found["again"]:
+            if key:
+                yield _Token(*found.span(), values=((key, found["again"]),))
+        elif found["key"]:
+            key = _KEYS[re.sub("[ -]", "", found["key"].casefold())]
+            yield _Token(*found.span(), values=((key, found["many"].replace(",", "")),))
+        elif found["format"]:
+            yield _Token(*found.span(), values=(("dtype", found["format"].rpartition(" ")[2]),))
         elif found["noun"]:
             said = found["count"].replace(",", "")
             yield _Token(*found.span(), values=((_KEYS[found["noun"].casefold()], said),))
         elif of_it:
-            how = "none" if found["none"] or found["off"] else ""
-            how = how or ("selective" if found["selective"] else "")
-            how = how or ("full" if found["full"] or found["every"] else "")
+            how = "none" if found["none"] or found["off"] or found["not"] else ""
+            how = how or ("selective" if found["selective"] or found["some"] else "")
+            how = how or ("full" if found["full"] or found["every"] or found["whole"] else "")
+            how = how or _how_in_chinese(found["turned"] or "")
             said = ("recompute", how) if how else ("activation_checkpointing", "True")
             yield _Token(*found.span(), values=(said,))
+
+
+_OF_ALL = deferred(
+    r"(?:均|都|皆|一律|\b(?:both|all(?: of them)?)(?: (?:use|with|in|run|are|at))?)\s*$"
+)
+"""In front of a value: every row has it."""
+
+
+def _how_in_chinese(turned_on: str) -> str:
+    """How much is computed again, in what a Chinese sentence switches on."""
+    return "selective" if "选择" in turned_on else ("full" if "全" in turned_on else "")
 
 
 def _names(text: str) -> Iterator[_Token]:
@@ -199,7 +278,7 @@ def _names(text: str) -> Iterator[_Token]:
         yield _Token(device.start, device.end, names=(device.text,))
     for found in _ONE.finditer(text):
         if not any(a < found.end() and found.start() < b for a, b in taken):
-            bare = re.sub(r"^(?:the|our|both) | (?:models?|runs?|one)$", "", found[0])
+            bare = _AROUND_NAME.sub("", found[0])
             yield _Token(*found.span(), names=(bare,))
 
 
@@ -221,7 +300,7 @@ def _joined(tokens: Iterable[_Token], text: str) -> list[_Token]:
 
 
 def _near(between: str) -> bool:
-    return len(between) <= MOST_BETWEEN and not re.search(r"[.;:]", between)
+    return len(between) <= MOST_BETWEEN and not re.search(r"[.;:。；：]", between)
 
 
 MOST_BETWEEN = 12

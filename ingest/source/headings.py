@@ -61,7 +61,7 @@ SHORT = 0.75
 
 
 _NUMBERED = r"[#\s\d.*一二三四五六七八九十、（）]*"
-"""What stands in front of a heading: its number, in figures or in Chinese."""
+"""The number in front of a heading, in figures or in Chinese."""
 
 _SET_UP = deferred(
     rf"{_NUMBERED}(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|common|"

@@ -49,6 +49,8 @@ from assay.ingest.statements.values import (
 )
 from assay.ingest.statements.worth import SAYS, may_state
 from assay.ingest.statements.wrapped import (
+    EACH_ADDS,
+    FARTHEST,
     Beside,
     Items,
     carried_on,
@@ -101,6 +103,7 @@ class Context:
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
     references: list[Reference] = field(default_factory=list)  # to how other runs were set up
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
+    stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     device: Cell | None = None  # the one that a document with tables names
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
 
@@ -110,6 +113,12 @@ class Context:
         for line in reversed(section):
             found = {**self.assumed.under(self.titles.get(line, "")), **found}
         return found
+
+    def adds_up(self, line: int) -> bool:
+        """Whether the rows of a table that `line` is of each have what those above them have."""
+        at = bisect_right(self.sections, line, key=lambda each: each[0])
+        begin = self.sections[at - 1][0] if at else 0
+        return any(begin <= said < line < said + FARTHEST for said in self.stacked)
 
     def unsaid(self, values: Mapping[str, Cell]) -> dict[str, Cell]:
         """Values without those that the last statement says, in the line that they stand in."""
@@ -208,9 +217,11 @@ LEVEL_OF_COMMENTS = 2
 def _carried(
     context: Context, before: Line | None, line: Line | None, section: Sequence[int]
 ) -> dict[str, Cell]:
-    """What a line of prose says with the line above it; that it refers to other runs is noted."""
+    """Values that a line of prose says with the line above it; references elsewhere are noted."""
     if line is None:
         return {}
+    if EACH_ADDS.search(line.text):
+        context.stacked.append(line.number)
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
     return carried_on(before, line) if before else {}
@@ -474,7 +485,7 @@ def _raise_set_ups(
         mine = [each for each in told if part or each[0].section[:-1] == each[1]]
         said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
         for each, parent in mine:
-            for name, cell in each.values.items():
+            for name, cell in each.values.items() if not each.here else ():
                 said.setdefault((parent, name), set()).add(saying(cell))
         doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
         raised |= {id(each): parent for each, parent in mine if parent not in doubtful}
@@ -563,7 +574,7 @@ def _divide(
     at = {line.number: line for line in lines}
     sections = [line for line, _ in context.sections]
     for numbers, text in paragraphs(texts):
-        for sentence in SENTENCES.split(text):
+        for sentence in _SENTENCES.split(text):
             if not (told := scoped(sentence)):
                 continue
             names = {each.field for each in told}
@@ -579,9 +590,10 @@ def _divide(
     context.statements = [each for each in context.statements if each.values]
 
 
-def _of_scopes(
-    told: Sequence[Scoped], line: Line, section: tuple[int, ...]
-) -> Iterator[Statement]:
+_SENTENCES = deferred(r"(?<=[\w)*`\"”])[.;] +(?=[A-Z`*])|。")
+
+
+def _of_scopes(told: Sequence[Scoped], line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
     """Statements of the rows that have each value; of all others it is not known, unless said."""
     unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
     for name in dict.fromkeys(each.field for each in told):

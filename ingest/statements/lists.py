@@ -268,6 +268,8 @@ def in_title(line: Line) -> dict[str, Cell]:
     if of_each := _of_each_node(without_some(plain.text)):
         at = line.column + plain.place(of_each.at)
         found.setdefault("gpus_per_node", Cell(of_each.word, line.number, at))
+    if "gpus" not in found and (card := _ONE_CARD.search(line.text)):
+        found["gpus"] = Cell("1", line.number, line.column + card.start())
     if "nodes" not in found and (one := _ONE_NODE.search(line.text)):
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
@@ -314,6 +316,15 @@ def _of_each_node(text: str) -> Named | None:
     count = _A_COUNT.match(text, told[0].at)
     return told[0] if count and counts_hosts(text, count, 0) else None
 
+
+_ONE_CARD = deferred(
+    r"^(?!.*\b(?:two|three|four|eight|both|all|several|multi\w*|[0-9]+)[ -](?:[GN]PU|card)s)"
+    r"(?!.*\b(?:per|each|every|of) (?:one|a single|single)\b)"
+    r".*\b(?:one|a single|single)[ -](?:card|GPU|NPU|accelerator)\b(?! (?:per|each|of|to|or|and"
+    r"|vs)\b)",
+    re.IGNORECASE,
+)
+"""A title of runs on one device: `### Gradient checkpointing, still one card`."""
 
 _ONE_NODE = deferred(
     r"(?<!\bof )\b(?:one|1|a single|single)[ -](?:(?:full|whole|entire|complete) )?node\b"

@@ -16,6 +16,7 @@ from assay.ingest.columns.titles import titled
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.own_models import own_model
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -167,6 +168,8 @@ def _plainly(
         line = line._replace(text=_unmarked(line.text))
     if OF_ONE.search(line.text):
         return None
+    if ".**" in line.text or "._" in line.text:
+        line = line._replace(text=_RUN_IN.sub(lambda found: f"{found[1]}:{found[2]}", line.text))
     if "$" in line.text:
         line = line._replace(
             text=_SYMBOL.sub(lambda found: found[1].rjust(len(found[0])), line.text)
@@ -225,11 +228,16 @@ def _in_any_words(
         return statement
     caption = statement is not None and statement.caption
     told = trained_with(line, heading=heading or caption) | _network(line)
+    if statement is None or "model" not in statement.values:
+        told |= own_model(line, title=heading or caption)
     if not told or (statement is not None and told.keys() <= statement.values.keys()):
         return statement
     bare = statement or Statement(line.number, section, {})
     return replace(bare, values={**told, **bare.values})
 
+
+_RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)")
+"""A heading that its paragraph follows on the same line: `**Precision.** Everything is bf16.`"""
 
 _SYMBOL = deferred(r"\$(?:[A-Za-z][\w{}]*\s*=\s*)?([0-9][0-9,]*)\$")
 """A number of a formula, with its symbol perhaps: `a length of $s = 4096$`."""
@@ -479,6 +487,8 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
             if name is None:
                 continue
             name, text = of_listed(name, str(tokens["VALUE"]))
+            if name == "recompute" and (how := _HOW_AGAIN.match(text)):
+                text = how[1].casefold()
             if cell := cell_of(fields(Configuration)[name], text, line):
                 found.append((name, cell))
         elif part.data == "count":
@@ -489,6 +499,10 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         elif part.data == "dtype":
             found.append(("dtype", Cell(str(tokens["DTYPE"]), line.number, line.column)))
     return found
+
+
+_HOW_AGAIN = deferred(r"[*_`\"']*(full|selective|none)\b[*_`\"']*(?=\s*[:,;(–—])", re.IGNORECASE)
+"""How much is computed again, before what that is: `Selective: only the attention core.`"""
 
 
 def _number(text: str) -> float:

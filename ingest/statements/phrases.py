@@ -226,7 +226,8 @@ _ON_WHAT = deferred(
 
 
 _COMPARED_HERE = deferred(
-    r"^\W*(?:(?:here|below|in this (?:section|post|table)),? )?(?:we|I) compared?\b"
+    r"^\W*(?:(?:here|below|in this (?:section|post|table)|(?:before|after|for|during) (?:the|our)"
+    r" [a-z]+(?: [a-z]+)?),? )?(?:we|I) compared?\b"
     r"(?! (?:it|them|this|that) (?:to|with|against))",
     re.IGNORECASE,
 )
@@ -383,6 +384,14 @@ _SHARED = deferred(
 """A sequence that several devices share: their context is parallel, and a batch is of all."""
 
 
+_UNLESS_MARKED = deferred(
+    r"\b(?:unless|except|other than|if not)(?: (?:where|when|for|those|the|rows?|runs?|it is"
+    r"|otherwise"
+    r"|ones))* (?:marked|noted|flagged|indicated|tagged)\b[^.;,]{0,30}",
+    re.IGNORECASE,
+)
+"""Rows that a sentence leaves out have signs of their own."""
+
 _VERSUS = deferred(
     r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*"
     r"(?:[ ,;:.)]|$))",
@@ -403,12 +412,13 @@ def _before_an_aside(text: str) -> str:
 
 _CLAUSE = deferred(
     r", (?:and|but|so|which) (?!(?:on|with|for|in)\b)[^,]*\b(?:is|was|are|were|it|I|we)\b"
+    r"|, (?:(?:the|our) )?[a-z]\w+ (?:is|was|are|were)\b"
 )
 
 
 def _of_something_else(text: str) -> bool:
     """Whether a sentence has words beside which its numbers are of something else than the run."""
-    plainly = _VERSUS.sub(r"\1 and ", _spread(text))
+    plainly = _VERSUS.sub(r"\1 and ", _spread(_UNLESS_MARKED.sub(" ", text)))
     opens = _OPENS.search(text)  # what was tried is in the table that it opens
     return _ASIDE.search(_of_what_follows(plainly) if opens else _compared(plainly)) is not None
 
@@ -418,7 +428,7 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     named = _of_a_model(text)
     told = _told(text, 1 if named else least, logged=logged)
     told = told or _noun_phrases(text) or _items_of_runs(text)
-    alone = _alone(text, told)
+    alone = _alone(text, told) or _begins_with_switch(text)
     always = least < LEAST or not text.isascii()  # in Chinese they are sentences of their own
     always |= _ON_IN_ALL.search(text) is not None and of_every_run(text)
     told += switched(text) if told or alone or always else ()
@@ -426,6 +436,21 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
     told += _titled(text, told) if len(told) >= LEAST or of_model else ()
     below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text) or of_model)
     return told if alone or len(told) >= least or below else ()
+
+
+def _begins_with_switch(text: str) -> bool:
+    """Whether a list of noun phrases begins with a switch of recomputation: `Selective activation
+    recomputation, sequence parallelism whenever TP > 1.`"""
+    if _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(_PARALLEL.sub(" ", text)):
+        return False
+    return computed_again(_FIRST_COMMA.split(text, maxsplit=1)[0])
+
+
+_FIRST_COMMA = deferred(r"\s*[,;]\s")
+
+_PARALLEL = deferred(
+    r"\b(?:sequence|tensor|pipeline|data|expert|context) parallelism\b", re.IGNORECASE
+)
 
 
 def _noun_phrases(text: str) -> list[Part]:
@@ -551,6 +576,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         # so many sequences of a device, beside it, are those of a step
         told = [part for part in told if part.name != "micro_batch"]
         told.append(Part("micro_batch", micro[1], micro.start(1)))
+    told += _coded(text)
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
@@ -561,6 +587,21 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
+
+
+_KEY_IN_CODE = deferred(
+    r"(?<![\w`])`{1,2}(?:--)?([a-z_][\w.-]*)[= ][\"']?([a-zA-Z]\w*)[\"']?`{1,2}(?![\w`])"
+)
+
+
+def _coded(text: str) -> Iterator[Part]:
+    """How much is computed again, and how a model is sharded, where a sentence says so by what a
+    program is told: `recompute="selective"`."""
+    for found in _KEY_IN_CODE.finditer(text) if "`" in text else ():
+        told = said(found[1].rpartition(".")[2], found[2], Line(1, "", 1, {}), 0)
+        for name, cell in told.items():
+            if name in ("recompute", "sharding") and cell.state == "value":
+                yield Part(name, cell.text, found.start(2))
 
 
 _LISTED_AGAIN = deferred(
@@ -648,6 +689,7 @@ def _of_all(told: Part, text: str) -> bool:
         return (_ONE_BEFORE.search(text, 0, told.at) or _ON_IT.search(text, 0, told.at)) is not None
     if told.name == "dtype" or told.weak:
         return told.name == "dtype"
+    text = _ZERO.sub(" ", text)  # no stage of a training
     return not (OF_ONE_KIND.search(text) or model_named(text) or family_named(text))
 
 
@@ -665,7 +707,8 @@ _KEYED = deferred(
     r"[\W_]*(?:(?:[\w-]+ ){0,2}(?:hardware|GPUs?|devices?|accelerators?|nodes?|machines?|cluster"
     r"|system|platform|runtime|server|instance|environment|precision|d(?:ata)?[ _-]?type"
     r"|batch(?:es)?|batch[ _-]sizes?|(?:seq(?:uence)?|context)(?:[ _-]len(?:gth)?)?|optimi[sz]er"
-    r"|parallelism|sharding|strategy|set-?up|config(?:uration)?|settings?|training|model|runs?)"
+    r"|parallelism|sharding|strategy|set-?up|config(?:uration)?|settings?|training|model|runs?"
+    r"|(?:activation |gradient )?(?:re-?computation|check-?pointing))"
     r"(?: (?:type|model|name|used|regime|recipe|mode))?"
     r"|(?:测试|实验|训练|硬件|软件)?(?:环境|硬件|配置|设置|机器|精度|批大小|显卡|参数)"
     r"|(?:測定|実験|計算|学習)?(?:環境|条件|設定|構成|精度)"
@@ -694,7 +737,10 @@ _SPREAD_OVER = deferred(
     r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"
     r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|the whole|[0-9]+ (?:steps|iterations|runs"
-    r"|epochs|batches)|the first|the last|(?:an? |the )?(?:[0-9]{2,3} ?Gb|InfiniBand|NVLink"
+    r"|epochs|batches)|the first|the last|(?:(?:the|our|its|these|both) )?(?:data[- ]parallel "
+    r"|DP )?"
+    r"(?:nodes?|GPUs|ranks|devices|cards|chips|machines|hosts|groups?|ICI|DCN)\b"
+    r"|(?:an? |the )?(?:[0-9]{2,3} ?Gb|InfiniBand|NVLink"
     r"|NVSwitch|Ethernet|RoCE|EFA|PCIe|Slingshot|torch\.distributed|NCCL))\b)",
     re.IGNORECASE,
 )
@@ -795,10 +841,12 @@ def _cell(name: str, word: str, line: Line, at: int) -> Cell | None:
 
 def _precision(text: str) -> Iterator[Part]:
     """The stage of ZeRO and the number format that a text names, each if it is one."""
-    zero = list(_ZERO.finditer(text))
+    zero = [each for each in _ZERO.finditer(text) if not _NOT_IT.search(text, 0, each.start())]
     if zero and len({z[z.lastindex or 0] for z in zero}) == 1:
         group = zero[0].lastindex or 0
         yield Part("zero_stage", zero[0][group], zero[0].start(group))
+    if states := _STATES_SHARDED.search(text):
+        yield from _states_shared(states, text, named=bool(zero))
     kinds = {each[0].upper(): each for each in _STRATEGY.finditer(text)}
     if len(kinds) == 1:
         strategy, found = next(iter(kinds.items()))
@@ -817,6 +865,40 @@ _OF_THE_PAGE = deferred(
     r"(?:page|document|report|post|article|section|table|readme|file|wiki|issue|thread|benchmark)\b"
 )
 """Behind `everywhere`, as wide: where that is."""
+
+_NOT_IT = deferred(
+    r"\b(?:not|n['’]t use|instead of|rather than|unlike|than|no|without)(?: (?:DeepSpeed|PyTorch"
+    r"|a|the))* $",
+    re.IGNORECASE,
+)
+"""In front of what was not used: `ZeRO-1, not ZeRO-3`."""
+
+
+def _states_shared(states: re.Match[str], text: str, *, named: bool) -> Iterator[Part]:
+    """The stage of ZeRO by what is shared, unless it is `named`; a statement by its subject."""
+    what = states["what"].casefold()
+    stage = 1 if "grad" not in what else (2 if not _WHOLE_MODEL.search(what) else 3)
+    if not named and (stage > 1 or not _WHOLE_MODEL.search(what)):
+        yield Part("zero_stage", str(stage), states.start("what"))
+    if not text[: states.start("what")].strip(" *_-"):
+        yield Part("", "", 0)
+
+
+_WHOLE_MODEL = re.compile(r"\b(?:parameters|weights)\b")
+
+_STATES_SHARDED = deferred(
+    r"(?P<what>(?:(?:the|all|model|both)\s){0,2}"
+    r"(?:(?:(?:parameters|weights),? (?:and )?)?(?:gradients?,? (?:and )?)?(?:the )?"
+    r"optimi[sz]er(?: |-)states?"
+    r"|optimi[sz]er(?: |-)states? and gradients|gradients?,? optimi[sz]er(?: |-)states?,? and "
+    r"(?:parameters|weights)))"
+    r"(?: alone| only)? (?:are|were) (?:all |only )?(?:sharded|partitioned) (?:over|across|among"
+    r"|between) (?:the |all )?"
+    r"(?:data[- ]parallel|DP|ranks|GPUs|devices|workers|nodes)\b"
+    r"(?!.*\b(?:can|could|may|optional\w*|if|when|reduc\w+|sav\w+)\b)",
+    re.IGNORECASE,
+)
+"""The parts of a model that a sentence says ranks share: `optimizer states are sharded`."""
 
 _STRATEGY = deferred(r"\b(?:FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD)\b", re.IGNORECASE)
 

@@ -8,13 +8,14 @@ is said of all rows is not said of this one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
 from assay.ingest.columns.spoken_of import BATCHES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -68,23 +69,27 @@ SAME_FACT = {
 """A row that prints one of these needs no statement about the other."""
 
 
-def settle(rows: Iterable[Record]) -> None:
+def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
     """Fill in what the words of rows say of their settings; unknown is what they leave open.
 
-    Rows come from the top down: `+ fp8` and, below it, `+ larger batch` both ran in fp8.
+    Rows come from the top down: `+ fp8` and, below it, `+ larger batch` both ran in fp8 where the
+    document says so of the lines that `adds_up` does; else nobody knows of the second.
     """
     added: dict[str, Cell] = {}
-    last = 0
+    last, step = 0, -1
     for row in rows:
         if not row.tabled:
             continue
         labels = [text for label, text in row.other if label != "column"][:2]
+        before, step = step, -1
         if len(labels) > 1 and _NUMBERED.fullmatch(labels[0]):
+            step = int(_DIGITS.sub("", labels[0]) or -1)
             labels = labels[1:]  # `| 3 | + fused kernels |`
+        climbs = before >= 0 and step == before + 1  # rows that are numbered are steps, perhaps
         goes_on = _ADDS.match("".join(labels[:1])) is not None or any(
             _ADDED_UP.search(n) for n, _ in row.other
         )
-        if not goes_on or row.line > last + FAR:
+        if not (goes_on or climbs) or row.line > last + FAR:
             added = {}
         last = row.line
         said = _said(row)
@@ -92,15 +97,21 @@ def settle(rows: Iterable[Record]) -> None:
             held = row.cells.get(name)
             if held is None or (held.value_origin == "stated" and held.line < row.line):
                 row.cells[name] = cell
-        if goes_on:
+        if goes_on or (said and (step >= 0 or adds_up(row.line))):
             own = {n: c for n, c in row.cells.items() if n in SETTINGS and c.state == "value"}
+            own = own if goes_on or adds_up(row.line) else {}
+            kept = adds_up(row.line)
             added |= {
-                name: cell._replace(state="unknown") for name, cell in {**own, **said}.items()
-            }
+                name: cell._replace(value_origin="stated" if kept else cell.value_origin,
+                                    state=cell.state if kept else "unknown")
+                for name, cell in {**own, **said}.items()
+            }  # fmt: skip
 
 
 _NUMBERED = re.compile(r"\W*(?:[Ss]tep |#|[Vv])?[0-9]{1,2}(?:\.[0-9])?\W*|[(]?[A-Za-z][.)]?")
 """The number of a row, in front of its label."""
+
+_DIGITS = re.compile(r"\..*|[^0-9]")
 
 _ADDS = deferred(
     r"\W*?(?:\+(?!\s*[0-9.,]+ ?(?:%|x|×)?\)?\s*$)|…|\.\.\.|&|↳|└|⊕"
@@ -121,7 +132,11 @@ def _said(record: Record) -> dict[str, Cell]:
     sized = any(name in record.cells for name in BATCHES)
     device = device_of(record)
     for words in own_words(record):
-        line, own = words.line, words.own
+        line = _as_turned(words.line)
+        own = words.own or (line.number == record.line and _ADDS.match(line.text) is not None)
+        outright = _outright(line)
+        for name in outright.keys() - record.cells.keys():
+            found.setdefault(name, outright[name])
         spoken = spoken_in(words, device) - (frozenset(BATCHES) if sized else frozenset())
         if not spoken:
             continue
@@ -145,6 +160,49 @@ def _said(record: Record) -> dict[str, Cell]:
             text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
+
+
+def _outright(line: Line) -> dict[str, Cell]:
+    """Values that a label says in a form of its own wherever it stands: options of a command,
+    and the parts of the model that a rank has: `Interleaved, 2 chunks`."""
+    told = command(line) if "--" in line.text else {}
+    found = {name: cell for name, cell in told.items() if name in SETTINGS}
+    if chunks := _CHUNKS.fullmatch(line.text):
+        at = next(n for n in (1, 2) if chunks[n])
+        found["vp"] = Cell(chunks[at], line.number, line.column + chunks.start(at))
+    return found
+
+
+_CHUNKS = deferred(
+    r"[^0-9]{0,24}interleav(?:ed|ing)[\w ]{0,24}[,(:]? ?(?:with )?([0-9]{1,2}) "
+    r"(?:(?:model |virtual )?chunks|virtual (?:pipeline )?stages|stages per (?:rank|device|GPU))"
+    r"(?: per (?:rank|stage|device|GPU))?\)?"
+    r"|[^0-9]{0,24}interleav(?:ed|ing)[\w ]{0,24}[,(] ?(?:with )?(?:v|vp|vpp) ?= ?([0-9]{1,2})\)?",
+    re.IGNORECASE,
+)
+"""A label of a schedule of a pipeline, and how many parts of the model each rank has."""
+
+_TURNED = deferred(
+    r"(?P<old>(?:from )?(?:(?<![\w.,])[0-9][0-9,]*[kK]?|\b(?:full|selective|none|no)\b"
+    rf"|(?<![\w-]){NUMBER_FORMAT}|ZeRO-[0-3]|(?:完全|全量?|选择性)(?:激活)?重计算))"
+    r"\s?(?:→|->|=>|⇒|➔|改为|改成|换成|换为|变为|提高到|增大到|增加到|降到|减小到"
+    r"|(?<=from [0-9]{1}) to|(?<=from [0-9]{2}) to)\s?(?=[\w*`])",
+    re.IGNORECASE,
+)
+"""A value that a row turns into another one: `micro batch 1 → 2`, `full → selective recompute`."""
+
+
+def _as_turned(line: Line) -> Line:
+    """A label with blanks for values that are others in its row, where it has one of them."""
+    found = list(_TURNED.finditer(line.text)) if len(line.text) <= LONGEST_LABEL else []
+    if len(found) != 1:
+        return line
+    begin, end = found[0].span()
+    return line._replace(text=line.text[:begin] + " " * (end - begin) + line.text[end:])
+
+
+LONGEST_LABEL = 80
+"""Letters of a text that is the label of a row."""
 
 
 def _parts(line: Line) -> Iterator[Line]:

@@ -144,7 +144,7 @@ class Reference(NamedTuple):
 
 
 def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Reference | None:
-    """What a line of prose says of other runs that its own are set up like; None for others.
+    """The reference of a line of prose to other runs that its own are set up like; None for others.
 
     >>> page = Line(9, "Same setup as Section 2, but on other cards, TP 2:", 1, {})
     >>> found = refers(None, page, ())
@@ -216,7 +216,7 @@ def taken_over(
     sections: Sequence[tuple[int, tuple[int, ...]]],
     comments: Sequence[int],
 ) -> Iterator[Statement]:
-    """What lines take over from the places that they refer to, as statements of their own.
+    """The values that lines take over from places that they refer to, as statements of their own.
 
     `titles` are texts of headings by their lines, `sections` those headings with the ones around
     them, `comments` the lines on which comments of a thread begin.
@@ -245,7 +245,7 @@ def _said_at(
     sections: Sequence[tuple[int, tuple[int, ...]]],
     comments: Sequence[int],
 ) -> dict[str, Cell]:
-    """What the statements say at the place that a line refers to."""
+    """The values that statements say at the place that a line refers to."""
     kind, _, number = each.place.partition(" ")
     if kind == "opening":
         first = min((line for line in comments if line < each.line), default=each.line)
@@ -279,7 +279,7 @@ def _numbered(title: str, number: str) -> bool:
 
 
 def _alike(statements: Iterable[Statement]) -> dict[str, Cell]:
-    """What statements say of settings, but for what two of them say in two ways."""
+    """The settings that statements say, but for what two of them say in two ways."""
     found: dict[str, Cell] = {}
     several = set[str]()
     for each in statements:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from assay.ingest.columns.composite import NAMES, degrees, layout, numbers
-from assay.ingest.prose.claims import Part, stands_alone
+from assay.ingest.prose.claims import OF_A_PRODUCT, Part, stands_alone
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
@@ -51,7 +51,7 @@ _LABEL = deferred(
 
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
-    r"(?:(?:everywhere|throughout)\b\s*)?"
+    r"(?:(?:everywhere|throughout|packed|padded|unpacked)\b\s*)?"
     r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within"
     r"|across|at|using|over|by|through|via)\b"
     r"|[x×](?= [a-z])|(?:so|because|since|leaves?|gives?|(?:is|was|were|are) used)\b|\\|-|<)"
@@ -145,7 +145,7 @@ _GLOSS = deferred(
     rf"|on)\b)"
     r"(?:[A-Za-z]{1,9}|[A-Za-z]{1,12}(?:[ _-][A-Za-z]{1,12}){1,2})[)）]$"
 )
-"""What a label is called in short, behind it: `micro-batch size (MBS)`, `张量并行度（TP）`."""
+"""The short name of a label, behind it: `micro-batch size (MBS)`, `张量并行度（TP）`."""
 
 _SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
@@ -233,20 +233,27 @@ _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?:-layer)?(?: any)? (?:(?:op|per-op|layer|block"
     r"|attention) )?(?:activation )?"
     r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|"
-    r"(?:activation|gradient) checkpoints"
-    r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b"
+    r"(?:activation|gradient) checkpoints|(?:(?:activation|gradient|act\.?"
+    r"|grad\.?)[ -])?ckpt(?:ing)?"
+    r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides|when"
+    r"|whenever|wherever|if|as soon"
+    r"|(?:(?:we|you|one|it|they) )?(?:can|could|would|may|might|should))\b"
     r"| for (?:the )?(?:[0-9]|[A-Z][\w.-]*[0-9])"
     r"| (?:for|on|in) (?:the |those |all )?(?:larger?|largest|bigg(?:er|est)|small(?:er|est)?)\b"
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
     r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
     r"|remat(?: policy)?)"
-    r"(?: (?:is|was))? ?[:=]? ?(full|selective|none)\b"
+    r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
     r"|re-?materiali[sz]ed)\b"
     r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"
     r"|\b(?:do|did|does) (not) (?:re-?materiali[sz]e|recompute|checkpoint) "
-    r"(?:(?:any|the) )?(?:anything|activations?)\b",
+    r"(?:(?:any|the) )?(?:anything|activations?)\b"
+    r"|\b(never|not)(?: ever)? (?:use[sd]?|appl(?:y|ied)|enabled?|turned on|needed) (?:any )?"
+    r"(?:activation|gradient) (?:recomput\w+|check-?pointing|remat\w*)\b(?! (?:in|for|on"
+    r"|with) (?!any|all"
+    r"|these|our))",
     re.IGNORECASE,
 )
 
@@ -273,7 +280,10 @@ _EVERY_LAYER = deferred(
     r"\b(?:recomput(?:e|es|ed|ing)|check-?point(?:s|ed|ing)?|re-?materiali[sz](?:e|es|ed|ing)) "
     r"(?:(?:the )?activations? (?:in|of|at) )?(?:every|each|all)(?: the)? "
     r"(?:(?:decoder|transformer) )?(?:layers?|blocks?)\b"
-    r"|\b(?:every|each) layer (?:is |was |being )?(?:check-?pointed|recomputed)\b"
+    r"|\b(?:every|each|all) (?:(?:of )?the )?(?:single )?(?:(?:decoder|transformer|encoder"
+    r"|attention) )?"
+    r"(?:layers?|blocks?) (?:is|are|was|were|gets?|being) (?:(?:fully|always|entirely) )?"
+    r"(?:check-?pointed|re-?computed|re-?materiali[sz]ed)\b"
     r"|\bactivations (?:are|were) (?:recomputed|check-?pointed|re-?materiali[sz]ed) "
     r"(?:(?:at|in|for|of) )?(?:every|each|all) (?:(?:decoder|transformer) )?(?:layers?|blocks?)\b",
     re.IGNORECASE,
@@ -306,9 +316,16 @@ _SWITCHES = {
 
 _NOT_ACCUMULATED = deferred(
     r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b"
-    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row)))"
+    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row))"
+    r"| on [0-9])"
     r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
-    r"(?:off|disabled|none|not used)\b",
+    r"(?:off|disabled|none|not used|never used|unused)\b"
+    r"|\b(?:(?:never|(?:do|did|does)(?: not|n['’]t)) accumulate|without accumulating)"
+    r"(?: any| the)? gradients?\b(?! (?:in|over|across) (?!any|all|every))"
+    r"|(?:不使用|未使用|没有使用|无|未开启|不开启|关闭|不做|没有)(?:任何)?\s*"
+    r"(?:gradient accumulation(?: steps)?|梯度累[积加计])"
+    r"|\bgradients (?:are|were) (?:never|not) accumulated\b(?! (?:in|over|across) (?!any|all"
+    r"|every))",
     re.IGNORECASE,
 )
 """Every micro-batch is a step: `no grad accumulation`."""
@@ -318,7 +335,7 @@ _AGAIN_IN_CHINESE = deferred(
     r"(?:[^。;；,，]{1,12}[与和及、])?"
     r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
     r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全|选择性)[)）])?"
-    r"|(?:^[\s*•-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、]|$))"
+    r"|(?:^[\s*•+-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、]|$))"
     r"|(?:梯度检查点|激活检查点|重计算)(?:均|都|已)?(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)"
 )
 """Recomputation that a sentence in Chinese switches."""
@@ -355,7 +372,8 @@ _UNSHARDED = deferred(
     r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients"
     r"|model"
     r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b"
-    r"|\b(?:no|without) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)",
+    r"|\b(?:no|without) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)"
+    r"|(?:不使用|未使用|没有使用|未开启|不开启|关闭)\s*(?:DeepSpeed )?ZeRO(?![ -]?[0-3A-Za-z])",
     re.IGNORECASE,
 )
 
@@ -466,6 +484,8 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
             continue
         before = text[max(0, value.start() - 60) : value.start()]
+        if OF_A_PRODUCT.search(before):
+            continue
         sign = _SIGN.search(before)
         signed = sign is not None and not sign[0].isspace() and sign[0] != ""
         before = before[: sign.start()] if sign else before
@@ -562,7 +582,11 @@ def _with_particles(text: str) -> Iterator[Part]:
 def _is_item(label: str, value: re.Match[str], text: str) -> bool:
     """Whether a label and its value are all that stands between two commas."""
     before = text[: value.start()].rstrip().removesuffix(label)
-    return stands_alone(text, len(before), value.end())
+    packed = _PACKED.match(text, value.end())
+    return stands_alone(text, len(before), packed.end() if packed else value.end())
+
+
+_PACKED = deferred(r" (?:packed|padded|unpacked)\b")
 
 
 def _counted_in(name: str, text: str, at: int) -> str | None:
@@ -653,7 +677,8 @@ _HELD_BY = deferred(
 _WHOLE = {"global", "effective", "total"}
 
 _TOKENS_A_STEP = deferred(
-    r"(?<![\w.,$/–-])(?<![0-9] [x×*] )(?<![0-9][x×*] )(?<![0-9][x×*])"
+    r"(?<![\w.,$/–-])(?<![0-9] [x×*] )(?<![0-9][x×*] )(?<![0-9][x×*])(?<!sequences of )"
+    r"(?<!samples of )"
     r"([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) tokens (?:per|/|a) "
     r"(?:(?:optimi[sz]er|training|global) )?(?:step|batch|update)\b"
     rf"(?! (?:and|per|on each) (?:{_A_DEVICE}|s|second)\b)"
@@ -749,8 +774,19 @@ _BESIDE_DEGREES = {"mb": "micro_batch", "gb": "global_batch", "s": "seq_len"}
 """Short names that mean something beside those of degrees: `tp=4 pp=8 mb=1 gb=2048`."""
 
 
+_ALL_ALIKE = deferred(r"(?<![\w=])((?:[TPDCE]P ?= ?){2,4})([0-9]{1,4})(?![\w.]|,[0-9])")
+"""Degrees that are as large as each other: `TP=PP=1`."""
+
+
+def _all_alike(text: str) -> Iterator[Part]:
+    for alike in _ALL_ALIKE.finditer(text):
+        for short in re.findall("[TPDCE]P", alike[1]):
+            yield Part(short.casefold(), alike[2], alike.start(2))
+
+
 def _short(text: str) -> Iterator[Part]:
     """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
+    yield from _all_alike(text)
     found = [Part(NAMES[s[1].casefold()], s[2], s.start(2)) for s in _SPACED.finditer(text)]
     for word in _WORDS.finditer(text):
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
@@ -784,7 +820,7 @@ _OF_EVERY_RUN = deferred(
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b)"
     r"|\beverything (?:here|below|above|on this page|in this \w+|is|was|ran|runs|uses)\b"
-    r"|\b(?:everywhere|throughout)\b",
+    r"|(?<!` )\b(?:everywhere|throughout)\b",
     re.IGNORECASE,
 )
 
@@ -814,14 +850,41 @@ def computed_again(text: str) -> bool:
     """
     if not _OF_RECOMPUTATION.search(text) and "ccumul" not in text:
         return False
-    plainly = _ASIDE.sub("", text).strip(" .,;:*-")
-    plainly = _BY_US.sub("", plainly, count=1)
-    alone = (_RECOMPUTED, _NOT_ACCUMULATED, _EVERY_LAYER)
-    if any(words.fullmatch(plainly) for words in alone):
+    items = _SWITCHES_APART.split(_UNLESS.sub("", _ASIDE.sub("", text)).strip(" .,;:*-"))
+    return all(_is_switch(_BY_US.sub("", item, count=1).strip(" *_`")) for item in items)
+
+
+_SWITCHES_APART = deferred(r"(?:\s*[,;+&/] (?:with |and |but )?|,? (?:and|but) (?:with )?)")
+
+
+def _is_switch(item: str) -> bool:
+    """Whether an item of a list is a switch of what this module knows, and nothing else."""
+    alone = (_RECOMPUTED, _NOT_ACCUMULATED, _EVERY_LAYER, _NOT_PARALLEL, _UNSHARDED, _OTHER_SWITCH)
+    if any(words.fullmatch(item) for words in alone):
         return True
-    said = _CHECKPOINTED.fullmatch(plainly) if _OF_RECOMPUTATION.search(plainly) else None
+    said = _CHECKPOINTED.fullmatch(item) if _OF_RECOMPUTATION.search(item) else None
     return said is not None and any(said.groups())
 
+
+_OTHER_SWITCH = deferred(
+    r"(?:(?:sequence|data) parallel(?:ism)?|distributed optimi[sz]er"
+    r"|flash[ -]?attention(?:[ -]?[0-9])?"
+    r"|torch\.compile|(?:cuda|CUDA) graphs?|(?:communication|comm)[ -]overlap|fused kernels?)"
+    r"(?: (?:is|was|are|were|turned|switched))*(?: (?:on|off|used|enabled|disabled))?"
+    r"|(?:no|without) (?:sequence parallel(?:ism)?|distributed optimi[sz]er|flash[ -]?attention"
+    r"|torch\.compile|(?:CPU )?offload(?:ing)?|compilation|dropout|interleaving)",
+    re.IGNORECASE,
+)
+"""Switches beside those on what is computed again, in one list with them."""
+
+
+_UNLESS = deferred(
+    r"^\W*(?:here|throughout|below|in (?:all|every|each) (?:runs?|experiments?|cases?)|by default"
+    r"|unless (?:(?:otherwise )?(?:stated|noted|specified|mentioned|said|indicated)(?: otherwise)?"
+    r"|(?:we|I) (?:say|state|note) otherwise)),? ",
+    re.IGNORECASE,
+)
+"""How a sentence begins that is of every run."""
 
 _BY_US = deferred(
     r"\W*(?:(?:here|throughout|below|in (?:all|every|each) (?:runs?|experiments?|cases?)),? ?)?"
@@ -833,12 +896,15 @@ _BY_US = deferred(
     r"|using))"
     r"|(?: (?:are|were|is|was))? (?:train(?:ed|s)?|ran|run|done|measured)(?= without\b)"
     r"|(?= (?:recompute|check-?point|re-?materiali[sz]e)s?\b)"
-    r"|(?= (?:do|did) not (?:recompute|check-?point|re-?materiali[sz]e)\b)) ",
+    r"|(?= (?:never|(?:do|did) not|(?:do|did)n['’]t) (?:recompute|check-?point"
+    r"|re-?materiali[sz]e|accumulate|use[sd]?|apply|enabled?)\b)"
+    r"|(?= do not use| did not use)) (?:(?:do|did) (?=not use))?",
     re.IGNORECASE,
 )
 """How a sentence begins that says how all was run: `we use`, `all runs were trained with`."""
 
 _ASIDE = deferred(
+    r"(?: (?:in|during) (?:the )?backward(?: pass)?\b)?"
     r"(?: \((?![^()]*\b(?:for|except|on|if|when|unless|models?|runs?"
     r"|rows?)\b)[a-z][a-z ,+-]{2,40}\))?"
     r"\W{0,4}(?:(?:is|was) (?:used|applied|needed|necessary|required|enabled|in use)\b)?\W{0,4}"
@@ -846,7 +912,7 @@ _ASIDE = deferred(
     r"(?:where|when|as|if|otherwise|for (?:the |those )?(?:ones|rows|runs)?)? ?"
     r"(?:it is )?(?:marked|noted|indicated|stated|said)(?: (?:with|by) \S{1,3}"
     r"| otherwise)?)?\W{0,4}"
-    r"(?:(?:for|in) (?:all|every|each|both)(?: of)?(?: the| these)?"
+    r"(?:(?:for|in|on) (?:all|every|each|both|any)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
     r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above"
     r"| below)?)?\W{0,4}$",
@@ -892,7 +958,11 @@ def switched(text: str) -> Iterator[Part]:
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()
-        said = "none" if word in ("no", "without", "not", "neither") else word.removesuffix("ly")
+        said = (
+            "none"
+            if word in ("no", "without", "not", "neither", "never")
+            else word.removesuffix("ly")
+        )
         said = "full" if said == "ful" else said
         yield Part("recompute", said, found.start(group))
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
@@ -918,5 +988,22 @@ def switched(text: str) -> Iterator[Part]:
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
     for pattern, (name, word) in _SWITCHES.items():
-        if (on := pattern.search(text)) and not _OFF.search(text, 0, on.end() + len(" is off")):
+        on = pattern.search(text)
+        if on and not (_OFF.search(_clause(text, on)) or _CONDITION.match(text, on.end())):
             yield Part(name, word, on.start())
+
+
+_CONDITION = deferred(
+    r"[*_`]*(?: (?:is|was|are|were|used|on|enabled|active|turned|only))* ?\(?"
+    r"(?:whenever|when|wherever|where|if|unless|only|as soon as|except|apart|on (?:all"
+    r"|every) but)\b",
+    re.IGNORECASE,
+)
+"""Behind a switch: it is on in some runs."""
+
+
+def _clause(text: str, found: re.Match[str]) -> str:
+    """The words between the commas around a part of a text, and at most a few words behind it."""
+    begin = max((text.rfind(sign, 0, found.start()) for sign in ",;("), default=-1) + 1
+    ends = (at for sign in ",;)" if (at := text.find(sign, found.end())) >= 0)
+    return text[begin : min(*ends, found.end() + len(" is off"), len(text))]

@@ -30,7 +30,18 @@ _PARTS = (
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
-    r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]",
+    r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad",
+    r"ccumulating gradients|adients (?:are|were) (?:never|not) acc"
+    r"|(?i:\b(?:layers?|blocks?) (?:is|are|was|were|gets?) (?:\w+ )?(?:check-?p|re-?comp|remat))",
+    r"(?i:(?:recomput\w*|check-?point\w*)[*_.]{0,3}[:=]? ?[*_]{0,2}(?:full|sele|none|off|on\b))",
+    r"tates?,? (?:and (?:gradients|parameters|weights) )?(?:alone |only )?(?:are|were) (?:all "
+    r"|only )?"
+    r"(?:sharded|partitioned)",
+    r"(?i:(?:never|not|n.t)(?: (?:use[sd]?|need(?:ed)?|apply|enabled?))?(?: any)?"
+    r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
+    r"再計算",
+    r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
+    r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",
     r"(?:[Aa]|ach|ery|[Tt]he) (?:[\w-]+ )?(?:node|server) (?:of [\w` -]{3,24} )?"
     r"has [*_]{0,2}(?:[0-9]|four|eight)",
     r"nodes of (?:four|eight) ",

@@ -32,14 +32,14 @@ _OPEN = deferred(
 """A line of prose as wide as a page whose sentence does not end with it, or one that cannot."""
 
 _GOES_ON = deferred(
-    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(]|, |\.$)"
+    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(]|, |\.(?:$| +[A-Z]))"
     r"|(?:\(?`{1,2}[^`]{1,60}`{1,2}\)?|--[a-z][\w=-]*)(?:,| [\w(]|\.$))"
 )
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 _CANNOT_END = deferred(
     r"(?:,|\b(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
-    r"|were))\s*$"
+    r"|were)|\b(?:on|with|over|across|using|of) [0-9][0-9,]*)\s*$"
 )
 
 _ANY_WORD = deferred(r" {0,3}[*_]{0,2}[A-Z0-9][\w.-]*[*_]{0,2}(?:[ ,.)]|$)(?![^ ]* ?[:=|])")
@@ -53,6 +53,7 @@ _MAY_SAY = re.compile(
     r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]ode|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
     r"|[Cc]ontext|ctx|okens\b|recision|[bft][fp][0-9p]|float|AMP|layers|hidden|heads|aralleli|way\b"
     r"|Z[eE]RO|ccumul|\b[TPDCE]P\b|=|images|samples|sequences|devices|ranks|xperts|vocab"
+    r"|ecomput|heckpoint|\b[Rr]emat|ckpt"
 )
 """Found in every sentence that says a setting of a run, but for one that names a device."""
 
@@ -138,6 +139,9 @@ _OF_MACHINES = deferred(
     r"[#\s\d.*]*(?:(?:the|our|training|experiment(?:al)?|benchmark(?:ing)?|test|common"
     r"|hardware|software|system|general|shared) (?:and )?)*(?:set-?up|environment|hardware"
     r"|settings|test ?bed|machines?|conditions)\W*"
+    r"|[#\s\d.*]*how (?:we|I) (?:test(?:ed)?|benchmark(?:ed)?|measured?|timed?|ran)(?: (?:it|this"
+    r"|them|things|performance|throughput))?\W*"
+    r"|[#\s\d.*]*what (?:we|I) ran\W*"
     r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*"
     r"|[#\s\d.*]*(?:(?:测试|实验|训练)(?:配置|设置)|(?:実験|計測|測定|学習)(?:の)?設定)\W*"
     r"|[#\s\d.*]*(?:실험|학습|훈련|측정|테스트|벤치마크|하드웨어)? ?(?:환경|조건)\W*"
@@ -240,6 +244,24 @@ _OF_ABOVE = deferred(
 
 FARTHEST = 30
 """Lines between a table and prose of its section that is about its rows."""
+
+
+EACH_ADDS = deferred(
+    r"\b(?:each|every) (?:row|line|step|entry|change|optimi[sz]ation|item|variant)\b[^.;]{0,40}?"
+    r"\b(?:adds?|added|builds?|built|includes?|keeps?|appl(?:y|ied|ies)|comes?|on top|stacks?"
+    r"|extends?)"
+    r"\b[^.;]{0,60}?\b(?:above|previous|before|preceding|last|prior|earlier|ones)\b"
+    r"|\b(?:rows?|steps?|changes?|optimi[sz]ations?|they|entries|lines|numbers|results) (?:are|is)"
+    r" (?:all )?(?:cumulative\b|stacked\b|applied (?:cumulatively|on top of each other"
+    r"|on top of one another|incrementally|one after (?:another|the other)))"
+    r"|\b(?:applied|added|enabled|turned on) (?:cumulatively|on top of (?:each other|one another"
+    r"|the (?:previous|last) (?:one|row|step)))"
+    r"|\bcumulatively\b|每一?[行步项]\S{0,12}(?:上一[行步项]|前一[行步项])\S{0,8}(?:基础|叠加|累)"
+    r"|(?:逐[步项行]|依次)(?:叠加|累加|累积)|jede (?:Zeile|Änderung)[^.;]{0,40}(?:vorherigen?"
+    r"|darüber)",
+    re.IGNORECASE,
+)
+"""A sentence on a table of which each row has what those above it have, and more."""
 
 
 class Beside:

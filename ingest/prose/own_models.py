@@ -1,0 +1,70 @@
+"""Models by the names that their authors give them: a word and a size, `pico-1.3B`.
+
+In: a line of a document, and whether it is a title. Out: the cell of field `model`. A title names
+one, and a sentence that opens a table, begins with it or says what is measured of it; one that
+compares two, or tells of data of as many tokens, names none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import signed
+
+_NO_NAMES = (
+    r"(?:sub|under|over|above|below|nearly|about|near|roughly|multi|non|pre|post|mid|our|ours|size"
+    r"|model|models|dense|moe|params?|layers?|up|to|the|an?|of|and|or|both|each|all|tokens?|steps?"
+    r"|data|dataset|corpus|fineweb|edu|web|slimpajama|redpajama|openwebtext|pile|dolma|dclm|c4|first"
+    r"|batch|seq|context|mem|gpu|tpu|hbm|int|fp|bf|tf|nf|max|min|top|active|total|small|large)"
+)
+
+_NAME = deferred(
+    rf"(?<![\w./@%-])(?!(?:[a-z]+-)?{_NO_NAMES}[-_][0-9])([a-z][a-z0-9]{{1,15}}(?:-[a-z]{{2,10}})?[-_]"
+    r"(?:[0-9]{1,2}x)?[0-9]{1,4}(?:\.[0-9]{1,2})?[bBmM](?:-(?:base|moe|dense|instruct|chat))?)"
+    r"(?![\w-]|\.[a-z0-9]|/[\w])"
+)
+
+_HINT = re.compile(r"[a-z0-9][-_][0-9x.]{1,8}[bBmM]\b")
+
+_OTHERWISE = deferred(
+    r"\b(?:than|vs\.?|versus|compar\w+|like|similar\w*|unlike|instead|also|earlier|previous\w*"
+    r"|teacher|draft|tokeni[sz]er|tokens|data ?sets?|corpus|inference|serving|eval\w*|download\w*"
+    r"|checkpoints?|weights|from|load\w*|convert\w*|e\.g|example|see)\b|--|=|\?",
+    re.IGNORECASE,
+)
+"""Words of a line whose model is perhaps not the one that was run."""
+
+_MEASURED_OF = deferred(
+    r"(?:^\W*|\b(?:(?:pre-?)?train(?:s|ed|ing)?|fine-?tun(?:ed?|es|ing)|speeds?|throughputs?"
+    r"|performance|benchmark\w*|measure\w*|times?|scaling|sweep|ablations?|results|runs?|ran"
+    r"|profil\w+|numbers|memory)"
+    r"(?: (?:speed|throughput|runs?|time|results))?(?: (?:of|for|with|on))?"
+    r"(?: (?:a|an|the|our|one))?[ *_`]{1,3}"
+    r"|^[\W_]*(?:[\w-]+ )?(?:sweep|scaling|benchmarks?|throughput|results|profil\w+|ablations?"
+    r"|timings?|measurements|numbers|training|comparison)\b[^.;:]{0,80}?\b(?:for|of|with|on)"
+    r" (?:(?:a|an|the|our) )?(?:[0-9.]{1,5} ?[BM] )?(?:model )?[(*_` ]{0,3})$",
+    re.IGNORECASE,
+)
+"""In front of a model: it is what was measured."""
+
+
+def own_model(line: Line, *, title: bool) -> dict[str, Cell]:
+    """The model that a line names by a word of its authors' and a size, if it is one.
+
+    >>> said = own_model(Line(1, "## Sweep of pico-1.3B on one node", 1, {}), title=True)
+    >>> said["model"].text, own_model(Line(1, "fineweb-edu-10B in 8 shards", 1, {}), title=True)
+    ('pico-1.3B', {})
+    >>> own_model(Line(1, "pico-1.3b is faster than nano-1.1b", 1, {}), title=False)
+    {}
+    """
+    if not _HINT.search(line.text) or _OTHERWISE.search(line.text):
+        return {}
+    found = list(_NAME.finditer(signed(line.text)))
+    if len({each[1].casefold() for each in found}) != 1:
+        return {}
+    opens = title or line.text.rstrip(" *_").endswith((":", "："))
+    if not opens and not _MEASURED_OF.search(line.text, 0, found[0].start(1)):
+        return {}
+    return {"model": Cell(found[0][1], line.number, line.column + found[0].start(1))}
