@@ -184,8 +184,9 @@ def _of_asciidoc(lines: Sequence[Line], begin: int) -> Grid | None:
     cells, first = list[Ragged](), 0
     for line in body:
         found = list(_SPECIFIED.finditer(line.text))
-        for sign, following in zip(found, [*found[1:], None], strict=True):
-            text = line.text[sign.end() : following.start() if following else len(line.text)]
+        ends = [*(sign.start() for sign in found[1:]), len(line.text)]
+        for sign, end_of_cell in zip(found, ends, strict=False):
+            text = line.text[sign.end() : end_of_cell]
             place = line.column + sign.end() + len(text) - len(text.lstrip())
             down, wide = int(sign[2] or 1), int(sign[1] or 1)
             cells.append(Ragged(_bare(text.replace("*", "")), line.number, place, down, wide))
