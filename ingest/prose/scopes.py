@@ -183,12 +183,12 @@ def scoped(text: str) -> list[Scoped]:
     names = [token for token in tokens if token.names]
     if len(names) < TWO or any(bool(a.names) == bool(b.names) for a, b in pairwise(tokens)):
         return []
-    if tokens[0].names:  # `X without, Y with selective recomputation`
-        pairs = list(zip(names, [token for token in tokens if token.values], strict=False))
-        pairs = pairs if tokens[-1].values else []
-    else:
-        pairs = list(zip(names, [token for token in tokens if token.values], strict=False))
-        pairs = pairs if tokens[-1].names and all(_is_given(each, text) for each in names) else []
+    first = bool(tokens[0].names)  # `X without, Y with selective recomputation`
+    if bool(tokens[-1].names) == first:
+        return []
+    if not first and not all(_is_given(each, text) for each in names):
+        return []
+    pairs = list(zip(names, (token for token in tokens if token.values), strict=True))
     told = [{field for field, _ in values.values} for _, values in pairs]
     common = set.intersection(*told) if told else set[str]()
     of_no_run = _MAY_RUN.search(text) is not None
@@ -197,7 +197,7 @@ def scoped(text: str) -> list[Scoped]:
         for who, values in pairs
         for name in who.names
         for field, value in values.values
-        if field in common or (common and tokens[0].names)
+        if field in common or (common and first)
         if field not in _OF_RUNS or not of_no_run
     ]
     return found if len({(each.field, each.rows) for each in found}) == len(found) else []
