@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
+from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
@@ -275,6 +276,9 @@ def _bind(
     ledger.remarks += _unread(source, context.too_long)
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
+    if tabled and document:
+        every = [record for _, folded in binding for record in folded.records]
+        mentioned(every, headed(_prose(found, lines)), context)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
@@ -292,6 +296,12 @@ def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence
     held = {line.number for line in lines}
     near = [line for line in near_tables(every, tabled) if line.number not in held]
     return sorted([*lines, *near], key=attrgetter("number")) if near else lines
+
+
+def _prose(found: Scan, lines: Sequence[Line]) -> Sequence[Line]:
+    """All lines of a document; of a notebook those that its author wrote."""
+    every = _every(found)
+    return lines if is_notebook(every) else every
 
 
 def _every(found: Scan) -> Sequence[Line]:

@@ -1,0 +1,264 @@
+"""Settings that the prose of a document mentions, clause by clause, and whom each clause is about.
+
+In: the lines of a document. Out: `Clause` values: what each clause of the prose says of a
+configuration, the sizes of models and the devices that it names, and where it stands. A clause is
+left out that may be of no run of its document: a condition, a wish, a comparison, another time. Of
+a clause that gives two values of a setting, that setting is not known.
+
+A sentence that is understood as a whole is a statement (`assay.ingest.statements.context`); a
+clause is for rows of which no statement says a setting (`assay.ingest.binding.mentioned`).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.nested import HEADING, blocks_in
+from assay.ingest.statements.one_line import but_for_some
+from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+
+
+class Clause(NamedTuple):
+    """What a part of a sentence mentions, and about whom."""
+
+    values: Mapping[str, Cell]
+    sizes: frozenset[str]
+    devices: frozenset[str]
+    formats: frozenset[str]  # for which its numbers are
+    text: str
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Consecutive lines of prose, or a heading; what its clauses mention is read when asked for."""
+
+    lines: tuple[Line, ...]
+    heading: bool
+    behind_table: bool
+    """Whether a table, or code, stands between the paragraph before and this one."""
+    behind_rule: bool
+    """Whether a rule does."""
+
+    @property
+    def first(self) -> int:
+        """Its first line."""
+        return self.lines[0].number
+
+    @property
+    def item(self) -> bool:
+        """Whether the paragraph is an item of a list."""
+        return not self.heading and _BEGINS.match(self.lines[0].text) is not None
+
+    @cached_property
+    def text(self) -> str:
+        """Its lines without markup, one behind the other."""
+        return "".join(f"{_unmarked(line.text)} " for line in self.lines)
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """What its clauses mention; nothing of one that explains a sign or a word of a table."""
+        if _DEFINES.match(self.lines[0].text) or _FOOTNOTE.match(self.lines[0].text):
+            return ()
+        return tuple(_placed(each, self.lines) for each in _clauses(self.text))
+
+
+def paragraphs_of(lines: Sequence[Line], tabled: Set[int]) -> list[Paragraph]:
+    """The paragraphs of a document, but for those of code and of tables; a heading is its own."""
+    blocks = blocks_in(lines)
+    found: list[Paragraph] = []
+    held: list[Line] = []
+    apart = ruled = False  # whether a table, or a rule, stands above
+
+    def close() -> None:
+        nonlocal apart, ruled
+        if held:
+            heading = HEADING.match(held[0].text) is not None
+            found.append(Paragraph(tuple(held), heading, apart, ruled))
+            held.clear()
+            apart = ruled = False
+
+    for line in lines:
+        blank = not line.text.strip()
+        other = line.number in blocks or line.number in tabled or bool(line.prefix)
+        prose = not (blank or other) and len(line.text) <= LONGEST
+        prose = prose and not _OF_A_TABLE.match(line.text)
+        opens = _BEGINS.match(line.text) is not None
+        if not prose or opens or (held and line.number != held[-1].number + 1):
+            close()
+        rule = other is False and _RULE.fullmatch(line.text) is not None
+        ruled |= rule
+        apart |= not (prose or blank or rule or _FENCE.match(line.text))
+        if prose:
+            held.append(line)
+            if HEADING.match(line.text):
+                close()
+    close()
+    return found
+
+
+_RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*|\s*<hr ?/?>\s*")
+
+_DEFINES = deferred(r"\s*(?:[-*+] +)?`{1,2}[^`]{1,40}`{1,2}\s*(?:[:=–—]|-{1,2} |\bmeans\b|\bis\b)")
+"""How a line begins that says what a word of a table stands for."""
+
+_FOOTNOTE = deferred(
+    r"\s*(?:\\?[*†‡§¶¹²³⁴⁵⁶ᵃᵇᶜ]{1,3}|\^\S|\[\^?\w{1,6}\]:?|\(?[a-z0-9]\)|<sup>)"
+    r"(?!\w*\*) ?(?=\S)(?!\*)"
+)
+"""How a note begins that rows point to."""
+
+_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
+
+LONGEST = 4000
+"""Letters of a line of prose."""
+
+_OF_A_TABLE = deferred(
+    r"\s*(?:\||<t[rdh]\b|</?(?:table|thead|tbody|tfoot|tr|colgroup|col|style|script|link|meta|head)\b"
+    r"|[+=-]{3}[+= -]*$|`{3}|~{3}|>|!?\[[^\]]*\]\(|\.\. |:[a-z-]+:|\$ |--?[a-z]|[{}<]\s*$)"
+    r"|[^|]*\|[^|]*\||\s*(?:[^\s,;\t]{1,24}[,;\t]\s?){3}[^\s,;\t]*\s*$"
+    r"|\s*\S[^\n]{0,80}?[^\s.!?:;,](?: {2,}|\t)\S[^\n]{0,80}?(?: {2,}|\t)\S"
+)
+"""Lines that are no prose: rows of tables, markup, commands, quotations."""
+
+_BEGINS = re.compile(r"\s*(?:[-*+•]|[0-9]+[.)]|#)\s")
+
+
+def _placed(clause: Clause, lines: Sequence[Line]) -> Clause:
+    """A clause of the text of some lines with its cells where they stand in those."""
+    starts = [0, *accumulate(len(line.text) + 1 for line in lines)]
+    values = dict[str, Cell]()
+    for name, cell in clause.values.items():
+        at = min(bisect_right(starts, cell.column), len(lines)) - 1
+        line = lines[at]
+        values[name] = cell._replace(
+            line=line.number, column=line.column + cell.column - starts[at]
+        )
+    return clause._replace(values=values)
+
+
+_MARKUP = deferred(r"</?[A-Za-z][^<>]{0,200}>|&nbsp;|[*_]{2}|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
+
+
+def _unmarked(text: str) -> str:
+    """A text without its markup, as wide."""
+    return _MARKUP.sub(lambda found: " " * len(found[0]), text)
+
+
+def _clauses(text: str) -> Iterator[Clause]:
+    """The clauses of a paragraph that may be of its document's runs, by place in its text."""
+    at = 0
+    for sentence in sentences(text):
+        begin, at = at, at + len(sentence)
+        own = of_these_runs(sentence)
+        if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
+            continue
+        sizes, named = sizes_in(own), frozenset(each.key for each in devices(own))
+        for start, clause in _parts(own):
+            if _NOT_SO.search(clause) or MEASURED.search(clause):
+                continue
+            plain = _VAGUE.sub(lambda found: " " * len(found[0]), clause)
+            line = Line(0, plain, begin + start, {})
+            told = phrases(line, least=1)
+            values = {name: cell for name, cell in told.items() if not but_for_some(cell, line)}
+            formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
+            if values:
+                yield Clause(values, sizes, named, formats, clause)
+
+
+def _parts(sentence: str) -> Iterator[tuple[int, str]]:
+    """The clauses of a sentence, each behind where it begins; a remark in brackets that may be of
+    no run is left out, and is a clause of its own."""
+    plain = _BRACKETS.sub(_without_doubtful, sentence)
+    begin = 0
+    for found in _BOUND.finditer(plain):
+        if begin < found.start():
+            yield begin, plain[begin : found.start()]
+        begin = found.end()
+    if begin < len(plain):
+        yield begin, plain[begin:]
+
+
+def _without_doubtful(found: re.Match[str]) -> str:
+    doubtful = _NOT_SO.search(found[0]) or MEASURED.search(found[0])
+    return " " * len(found[0]) if doubtful else found[0]
+
+
+_BRACKETS = re.compile(r"[(（][^()（）]{0,200}[)）]")
+
+_BOUND = deferred(
+    r"[;；](?=\s|$)|(?: [—–]|--) |(?:, | )(?:but|while|whereas|where|although|though|because|since"
+    r"|as (?=(?:it|we|they|the)\b)|so (?=that|it|we|the\b)|which)\b|, so\b|，(?:但|而|因此|所以)"
+)
+"""Between two clauses of a sentence."""
+
+_VAGUE = deferred(
+    r"\b(?:up to|from|between|at least|at most|more than|less than|about|roughly|around)"
+    r"\s[^,;()]{0,60}"
+    r"|[0-9][0-9,.]*[kKMB]?\s*(?:-|–|~|to|and|or|/|\.\.\.?|→|->|oder|bis|ou|à|또는|및|或|和|至|到|または|と)"
+    r"\s*[0-9][0-9,.]*[kKMB]?\b[^,;()]{0,40}"
+)
+"""Words of a clause that give a range, several values, or a value that is not exact."""
+
+_NOT_SO = deferred(
+    r"\b(?:if|unless(?! (?:otherwise|noted|stated|[\w' ]{1,30} says? (?:otherwise|so)))|whether"
+    r"|could|would|should|might|may|must|cannot|can(?:not|'t)?|to try|trying|than|vs\.?|versus"
+    r"|instead|rather|compared?|unlike|before|after|earlier|later|previous\w*|first|second|third|last|then"
+    r"|initial\w*|original\w*|until|beyond|above which|once|when(?:ever)?|larger|smaller|longer"
+    r"|shorter|faster|slower|best|worst|only|also|e\.g|i\.e|for example|such as|like|default"
+    r"|increas\w+|decreas\w+|reduc\w+|doubl\w+|halv\w+|vari(?:ed|es|able)|vary\w*|sweep\w*|swept"
+    r"|different|respectively|either|neither|both|alternat\w+|another|other|others|others'|per se"
+    r"|example|hypothetic\w*|estimate\w*|extrapolat\w*|project(?:ed|ion)\w*|expected|ideal\w*"
+    r"|theoretical\w*|peak (?:of|is|rate|perf\w*)|costs?|saves?|gains?|improv\w+|speed-?ups?|helps?"
+    r"|OOMs?|out of memory|crash\w*|fail\w*|too (?:large|small|much|slow|long)|not enough"
+    r"|does ?n[o']t|do ?n[o']t|did ?n[o']t|won't|needs?|needed|required?|requires|enough|fits?"
+    r"|sufficient|recommend\w*|suggest\w*|supports?|supported|enables?|allows?|available|planned|plans?"
+    r"|colleagues?|friends?|users?|customers?|someone|somebody|people|readers?|they"
+    r"|means?|meaning|denotes?|stands? for|refers? to|is short for|`\s?="
+    r"|future|next(?! table)|soon|todo|one of|some|several|few|most|many|part of|half of|rest"
+    r"|remaining"
+    r"|except|apart from)\b"
+    r"|如果|若|例如|比如|可以|可能|建议|推荐|支持|相比|对比|之前|此前|默认|分别|除了|最多|至少|左右|约"
+    r"|場合|可能|予定|以前|例えば|推奨|最大で",
+    re.IGNORECASE,
+)
+"""Words beside which a setting is perhaps that of some rows, or of none."""
+
+_OF_NO_RUN = deferred(
+    r"\b(?:inference|serv(?:e[ds]?|ing)|deploy\w*|decod\w+|prefill|generat(?:e[ds]?|ion|ing)"
+    r"|eval\w*|benchmarks? (?:score|suite)|accuracy|perplexity|MMLU|tokeni[sz]er|vocoder|reward"
+    r"|rollout"
+    r"|RLHF|PPO|GRPO|quanti[sz]\w+|export\w*|convert\w*|licen[sc]e\w*|download\w*|install\w*"
+    r"|release[ds]?|announc\w+|card|paper|blog|upcoming|inspired|based on|derived)\b"
+    r"|推理|评测|评估|部署|推論|評価",
+    re.IGNORECASE,
+)
+"""Words of a sentence on something else than how the runs of a table ran."""
+
+
+_FOR_FORMAT = deferred(
+    rf"\bfor (?:the )?({NUMBER_FORMAT}|mixed precision|AMP)(?![A-Za-z0-9])", re.IGNORECASE
+)
+
+_SIZE = deferred(
+    r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:tok|param\w* ?/))"
+)
+
+
+def sizes_in(text: str) -> frozenset[str]:
+    """Sizes of models that a text names, in one spelling.
+
+    >>> sorted(sizes_in("Llama-2 7B and the 1.3 B one, 15T tokens, 80GB"))
+    ['1.3B', '7B']
+    """
+    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(text))
