@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from math import inf, isclose, prod
 
@@ -22,11 +22,13 @@ from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import MACHINES, spoken_of
 from assay.ingest.columns.titles import SIZED
-from assay.ingest.prose.mentions import Clause, Paragraph, paragraphs_of, sizes_in
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.mentions import Clause, Paragraph, paragraphs_of, size_said, sizes_in
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
-from assay.ingest.statements.context import ARCHITECTURE, Context
+from assay.ingest.statements.context import ARCHITECTURE, ELSEWHERE, Context
+from assay.ingest.statements.named_machines import has_word
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.values import known, saying
 from assay.ingest.vocabulary.devices import devices, of_systems
@@ -44,23 +46,40 @@ NAMED = {"model", "model_size", "parameters", "program", "network"}
 """Fields of which clauses far from a table may name another's."""
 
 
-OWN, AROUND, SET_UP = range(3)
+OWN, AROUND, SET_UP, OF_ALL = range(4)
 """How a paragraph stands to a table."""
 
 
-def mentioned(records: Sequence[Record], lines: Sequence[Line], context: Context) -> None:
-    """Fill settings of rows of tables, in place, by what the prose around them mentions."""
+def mentioned(
+    records: Sequence[Record],
+    lines: Sequence[Line],
+    taken: Set[int],
+    context: Context,
+    machines: Mapping[str, Mapping[str, Cell]],
+) -> None:
+    """Fill settings of rows of tables, in place, by what the prose around them mentions; lines that
+    are `taken` are of tables, and of other records. `machines` are what computes in those that the
+    document calls by names."""
     rows = sorted((r for r in records if r.tabled), key=lambda record: record.line)
     if not rows or len(lines) > MOST_LINES:
         return
     tabled = {line for row in rows for line, _ in row.places()}
-    around = _Around(paragraphs_of(lines, tabled), sorted(tabled), context)
+    paragraphs = paragraphs_of(lines, tabled, taken)
+    empty = [line.number for line in lines if not line.text.strip()]
+    around = _Around(paragraphs, sorted(tabled), empty, context)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
+    _but_for_others(rows, paragraphs, models)
+    since = 0
     for table in around.tables(rows):
         own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
+        own |= {fact for name in own for fact in SAME_FACT.get(name, ())}
         near = list(around.chain(table[0].line, table[-1].line))
+        on_it = _on_machine(near, machines) if machines else {}
         for row in table:
-            _fill(row, near, own | _spoken_by(row), models, context)
+            if "gpu" not in row.cells:
+                row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
+            _fill(row, near, own | _spoken_by(row), models, context, since)
+        since = table[-1].line
 
 
 MOST_LINES = 20_000
@@ -97,36 +116,64 @@ class _Around:
     """Where the paragraphs of a document stand among its tables and headings."""
 
     def __init__(
-        self, paragraphs: Sequence[Paragraph], rows: Sequence[int], context: Context
+        self,
+        paragraphs: Sequence[Paragraph],
+        rows: Sequence[int],
+        empty: Sequence[int],
+        context: Context,
     ) -> None:
-        self._every, self._rows = paragraphs, rows
+        self._every, self._rows, self._empty = paragraphs, rows, empty
         self._tables: dict[tuple[int, ...], float] = {}
         self._firsts = [each.first for each in paragraphs]
-        self._headings = [line for line, _ in context.sections]
         self._context = context
+        self._titles = dict(context.titles)
+        self._numbered: list[int] = []  # lines of headings by their numbers alone
+        self._sections = list(self._in_plain_text())
+        self._headings = [line for line, _ in self._sections]
         self._paths = [self._path(each.first) for each in paragraphs]
         self._before: list[int] = []  # paragraphs that the table before had
 
     def _path(self, line: int) -> tuple[int, ...]:
         at = bisect_right(self._headings, line)
-        return self._context.sections[at - 1][1] if at else ()
+        return self._sections[at - 1][1] if at else ()
+
+    def _in_plain_text(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The sections of a document; of one without headings by its numbered lines."""
+        if self._context.sections:
+            yield from self._context.sections
+            return
+        path: list[tuple[int, int]] = []
+        for each in self._every:
+            found = _NUMBERED.fullmatch(each.text.strip()) if len(each.lines) == 1 else None
+            if found is None:
+                continue
+            depth = found[1].strip(".").count(".")
+            path = [*(above for above in path if above[0] < depth), (depth, each.first)]
+            self._titles[each.first] = found[2]
+            self._numbered.append(each.first)
+            yield each.first, tuple(line for _, line in path)
 
     def tables(self, rows: Sequence[Record]) -> Iterator[list[Record]]:
-        """The rows between the same two paragraphs."""
+        """The rows between the same two paragraphs, and empty lines."""
         held: list[Record] = []
         for row in rows:
-            if held and bisect_left(self._firsts, held[-1].line) != bisect_left(
-                self._firsts, row.line
-            ):
+            if held and self._apart(held[-1].line, row.line):
                 yield held
                 held = []
             held.append(row)
         if held:
             yield held
 
+    def _apart(self, line: int, other: int) -> bool:
+        return any(
+            bisect_left(places, line) != bisect_left(places, other)
+            for places in (self._firsts, self._empty)
+        )
+
     def chain(self, first: int, last: int) -> Iterator[tuple[Paragraph, int]]:
         """The paragraphs that may speak of a table, nearest first, each with how it stands to it:
-        in its `OWN` section, right below a heading `AROUND` it, or in a section on the `SET_UP`."""
+        in its `OWN` section, right below a heading `AROUND` it, in a section on the `SET_UP`, or
+        anywhere, of which what is said `OF_ALL` runs counts."""
         begin, path = bisect_left(self._firsts, first), self._path(first)
         mine, comment = self._above(begin, path)
         note = bisect_left(self._firsts, last)
@@ -140,6 +187,7 @@ class _Around:
         for depth in range(len(path) - 1, -1, -1):
             yield from ((self._every[at], AROUND) for at in self._opening(path[:depth], begin))
         yield from ((self._every[at], SET_UP) for at in self._of_set_up(path, begin))
+        yield from ((self._every[at], OF_ALL) for at in self._of_all())
 
     def _above(self, begin: int, path: tuple[int, ...]) -> tuple[list[int], bool]:
         """Paragraphs of the section of a table above it, but for those of another one, and whether
@@ -197,9 +245,16 @@ class _Around:
             and self._notes(at)
         )
 
+    def _of_all(self) -> Iterator[int]:
+        """Paragraphs of sections without tables, of which what is said of all runs is of all."""
+        for at, path in enumerate(self._paths):
+            title = self._titles.get(path[-1], "") if path else ""
+            if self._first_table(path) == inf and not ELSEWHERE.search(title):
+                yield at
+
     def _of_set_up(self, path: tuple[int, ...], begin: int) -> Iterator[int]:
         """Paragraphs of sections on how things were set up, above a table and beside its own."""
-        titles = self._context.titles
+        titles = self._titles
         for at in range(begin - 1, -1, -1):
             other = self._paths[at]
             if not other or other == path[: len(other)]:
@@ -213,6 +268,12 @@ class _Around:
             if path[: len(parent)] == parent and self._first_table(other) == inf:
                 yield at
 
+
+_NUMBERED = deferred(
+    r"([0-9]{1,2}\.|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?)\s+((?=[A-Z])(?:[A-Z][A-Z0-9 ,:()/&'.-]{4,}"
+    r"[a-z]{0,3}(?:\s?\(.*\))?|(?<=[0-9]\s)[^.:;]{3,90}|(?<=[0-9]\.\s)[^.:;]{3,60}))"
+)
+"""A heading of a plain text, by its number: `3.1 Weak scaling`, `5. APPLICATION TEST`."""
 
 _TITLE = deferred(
     r"\s*(?:[-*+] )?(?:\*\*[^*]{3,160}\*\*:?\s*$|__[^_]{3,160}__:?\s*$"
@@ -246,6 +307,7 @@ def _fill(
     own: set[str],
     models: set[str],
     context: Context,
+    since: int,
 ) -> None:
     held = dict(row.cells)
     found: dict[str, Cell] = {}
@@ -253,28 +315,92 @@ def _fill(
     if (model := held.get("model")) and SIZED.search(model.text):
         closed |= {"model_size", "parameters"}
     for paragraphs, place in _lists(around):
-        near = place == OWN
-        told = _told(paragraphs, row, models, near=near)
+        of_all = place == OF_ALL
+        told = _told(paragraphs, row, models, near=place == OWN, only_of_all=of_all)
+        here = {line.number for each in paragraphs for line in each.lines}
         for name, cell in told.items():
-            if name in closed or (name in NAMED and not near):
+            if name in closed or (name in NAMED and place != OWN):
                 continue
-            closed |= {name, *SAME_FACT.get(name, ())}
-            if cell is not None and _open(name, held, near=near):
-                found[name] = cell
+            if _gives_way(held.get(name), cell, here, place):
+                row.cells.pop(name, None)
+                if cell is not None and not any(n in held for n in ONE_FACT.get(name, ())):
+                    found[name] = cell
+        closed |= told.keys()
         for each in paragraphs:
-            closed |= _settled_by(each)
-    for name, cell in _consistent(found, held).items():
+            closed |= _settled_by(each) if not of_all else frozenset[str]()
+    if not any(name in held or name in found for name in SIZED_BY):
+        found |= _size_around(around, since)
+    for name, cell in _consistent(found, row.cells).items():
         row.cells[name] = cell._replace(value_origin="stated")
         context.used.add(cell.line)
 
 
+def _on_machine(
+    around: Sequence[tuple[Paragraph, int]], machines: Mapping[str, Mapping[str, Cell]]
+) -> Mapping[str, Cell]:
+    """What computes in the one machine that the nearest text around a table names."""
+    for paragraph, place in around:
+        named = [name for name in machines if has_word(paragraph.text, name)]
+        if named and place in (OWN, AROUND):
+            return machines[named[0]] if len(named) == 1 else {}
+    return {}
+
+
+SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
+"""Fields that say which model a row is of."""
+
+
+def _size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str, Cell]:
+    """The size of the model of a table: of the nearest heading of its section, or paragraph below
+    the table before, that names any, if that names one."""
+    for paragraph, place in around:
+        apart = paragraph.first < since and not paragraph.heading
+        if place != OWN or apart or not sizes_in(paragraph.text):
+            continue
+        if said := size_said(paragraph.text):
+            digits, letter, at = said
+            cell = Cell(digits, 0, at, SUFFIXES[letter])
+            return {"model_size": paragraph.placed(cell)}
+        return {}
+    return {}
+
+
+ONE_FACT = {name: facts for name, facts in SAME_FACT.items() if name not in ("gpus", "nodes")}
+
+
+def _gives_way(held: Cell | None, told: Cell | None, here: set[int], place: int) -> bool:
+    """Whether what a row has gives way to what the paragraph of some lines tells: an assumption
+    does, what stands farther from it, and what a part of a sentence there says by itself."""
+    if held is None:
+        return True
+    if held.value_origin == "printed" or held.line == 0:
+        return False
+    if held.state == "unknown":
+        return held.line in here and told is not None and not any(map(str.isdigit, held.text))
+    if place != OWN or (told is not None and not _unlike(held, told)):
+        return False
+    if held.line in here:
+        return True
+    if told is None:
+        return False
+    return held.value_origin == "assumed" or held.line < min(here)
+
+
 def _told(
-    paragraphs: Sequence[Paragraph], row: Record, models: set[str], *, near: bool
+    paragraphs: Sequence[Paragraph],
+    row: Record,
+    models: set[str],
+    *,
+    near: bool,
+    only_of_all: bool = False,
 ) -> dict[str, Cell | None]:
     """What some paragraphs together say of a row; None of what they say in two ways."""
     told: dict[str, Cell | None] = {}
     apart = OF_ONE_MODEL if len(models) > 1 else frozenset[str]()
-    for clause in chain.from_iterable(each.clauses for each in paragraphs if not each.heading):
+    noted = {line.number for line, _ in row.noted}
+    for clause in chain.from_iterable(_clauses_of(each, noted) for each in paragraphs):
+        if only_of_all and not clause.of_all:
+            continue
         if not _is_of(clause, row, models, near=near):
             continue
         for name, cell in _sayings(clause, row).items():
@@ -285,9 +411,17 @@ def _told(
             else:
                 told.setdefault(name, cell)
     named = {each.key for paragraph in paragraphs for each in devices(paragraph.text)}
-    if len(named) > 1 and "gpu" in told:
-        told["gpu"] = None
+    if len(named) > 1:
+        told.pop("gpu", None)
     return told
+
+
+def _clauses_of(paragraph: Paragraph, noted: set[int]) -> Sequence[Clause]:
+    """The clauses of a paragraph for a row that points to notes in some lines."""
+    if paragraph.heading:
+        return ()
+    others = noted.isdisjoint(line.number for line in paragraph.lines)
+    return [*paragraph.clauses, *(paragraph.of_others if others else ())]
 
 
 def _settled_by(paragraph: Paragraph) -> frozenset[str]:
@@ -306,7 +440,7 @@ def _lists(
     for paragraph, place in around:
         last = held[-1] if held else paragraph
         items = last.item and paragraph.item and abs(paragraph.first - last.first) <= BETWEEN_ITEMS
-        if held and not items and not place == level == SET_UP:
+        if held and not items and not (place == level and place in (SET_UP, OF_ALL)):
             yield held, level
             held = []
         held.append(paragraph)
@@ -320,34 +454,33 @@ BETWEEN_ITEMS = 4
 
 
 def _unlike(one: Cell | None, other: Cell) -> bool:
-    return one is not None and saying(one) != saying(other)
+    if one is None or saying(one) == saying(other):
+        return False
+    return {each.key for each in devices(one.text)} != {d.key for d in devices(other.text)} or (
+        not devices(one.text)
+    )
 
 
-def _open(name: str, held: Mapping[str, Cell], *, near: bool) -> bool:
-    """Whether a row lacks a setting, or has it only by what is assumed."""
-    for each in (name, *SAME_FACT.get(name, ())):
-        cell = held.get(each)
-        if cell is not None and not (near and cell.value_origin == "assumed"):
-            return False
-    return True
+def _but_for_others(
+    rows: Iterable[Record], paragraphs: Iterable[Paragraph], models: set[str]
+) -> None:
+    """Take from rows what a clause says that names the model of other rows."""
+    said = {
+        (cell.line, cell.column, name): clause
+        for paragraph in paragraphs if not paragraph.heading
+        for clause in paragraph.clauses for name, cell in clause.values.items()
+    }  # fmt: skip
+    for row in rows:
+        for name, cell in list(row.cells.items()):
+            clause = said.get((cell.line, cell.column, name))
+            if clause and cell.value_origin != "printed" and _of_other_model(clause, row, models):
+                del row.cells[name]
 
 
 def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool:
     """Whether a clause may speak of a row: it names no other model and no other device."""
-    model = row.cells.get("model")
-    sizes = sizes_in(model.text) if model else frozenset[str]()
-    size = row.cells.get("model_size")
-    if size is not None and size.state == "value":
-        sizes |= {f"{number_of(size) or 0:g}"}
-    if clause.sizes and sizes:
-        if not any(_as_large(a, b) for a in clause.sizes for b in sizes):
-            return False
-    elif clause.sizes and not near:
+    if _of_other_model(clause, row, models) or (clause.sizes and not near and not _sizes(row)):
         return False
-    if model is not None:
-        others = {each for each in models if each != model.text and each in clause.text}
-        if others and model.text not in clause.text:
-            return False
     if clause.formats and not _in_one_of(row, clause.formats):
         return False
     if len(clause.devices) > 1 or (len(clause.sizes) > 1 and _FOR.search(clause.text)):
@@ -356,6 +489,27 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
     mine = {each.key.partition(".")[0] for each in devices(gpu.text)} if gpu else set()
     theirs = {key.partition(".")[0] for key in clause.devices}
     return not (mine and theirs) or not mine.isdisjoint(theirs)
+
+
+def _sizes(row: Record) -> frozenset[str]:
+    """Sizes by which a row's model is called."""
+    model, size = row.cells.get("model"), row.cells.get("model_size")
+    sizes = sizes_in(model.text) if model else frozenset[str]()
+    if size is not None and size.state == "value":
+        sizes |= {f"{number_of(size) or 0:g}"}
+    return sizes
+
+
+def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
+    """Whether a clause names another model than that of a row, and not that."""
+    sizes = _sizes(row)
+    if clause.sizes and sizes:
+        return not any(_as_large(a, b) for a in clause.sizes for b in sizes)
+    model = row.cells.get("model")
+    if model is None:
+        return False
+    others = {each for each in models if each != model.text and each in clause.text}
+    return bool(others) and model.text not in clause.text
 
 
 _FOR = deferred(r"[0-9]k? (?:for|on|with|at|in)\b|[0-9]k? ?\(")
@@ -397,7 +551,7 @@ def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, C
     get = whole.get
     doubtful = set[str]()
     gpus, nodes, each = get("gpus"), get("nodes"), get("gpus_per_node")
-    if gpus and nodes and each and gpus != nodes * each:
+    if gpus and nodes and gpus != nodes * (each or _of_a_node(gpus, nodes)):
         doubtful |= {"nodes", "gpus_per_node"} if "gpus" in held else {"gpus", "nodes"}
     shares = [get(name) or 1 for name in ("tp", "pp", "cp")]
     split = prod(shares)
@@ -409,3 +563,9 @@ def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, C
     if batch and micro and batch % (micro * dp):
         doubtful |= {"global_batch", "micro_batch"}
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _of_a_node(gpus: float, nodes: float) -> float:
+    """Devices of a node, by all of them, where so many are usual; else 0."""
+    each = gpus / nodes
+    return each if each in (1, 2, 4, 8, 16) else 0

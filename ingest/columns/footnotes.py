@@ -16,6 +16,7 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import deferred
 
 _FOOTNOTE = re.compile(
     r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
@@ -118,3 +119,22 @@ def may_be_noted(cells: pl.DataFrame) -> bool:
     """Whether a sign of a footnote may stand in a cell of a sheet."""
     texts = cells.select(pl.col(pl.String).str.contains(_MAY_SIGN.pattern).any())
     return any(texts.row(0))
+
+
+_OTHER_ROWS = deferred(
+    r"\b(?:all )?(?:the |our |of the )?(?:other|remaining) (?:rows|runs|models|ones|entries|numbers"
+    r"|lines|configurations|results|measurements|jobs|sizes)\b"
+    r"|\ball (?:the )?others\b|\beverything else\b"
+    r"|其[余他](?:行|模型|配置|实验|结果)?[均都]?",
+    re.IGNORECASE,
+)
+
+
+def of_other_rows(text: str) -> re.Match[str] | None:
+    """Where a note on some rows begins to speak of all the others.
+
+    >>> found = of_other_rows("With recomputation. All the other rows run without it.")
+    >>> found[0] if found else None
+    'All the other rows'
+    """
+    return _OTHER_ROWS.search(text)

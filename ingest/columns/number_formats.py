@@ -187,7 +187,10 @@ def computed_in(text: str) -> Used | None:
     'fp32'
     >>> computed_in("The loss is computed in fp32."), computed_in("Gradients in fp32")
     (None, None)
+    >>> computed_in("No FP8 was used."), computed_in("Weights and matmuls in bf16").word
+    (None, 'bf16')
     """
+    text = _UNUSED.sub(lambda found: " " * len(found[0]), text)
     if named := _NOTHING_BUT.fullmatch(text):
         return _used(named)._replace(alone=True)
     for pattern in (_CALLED, _MIXED):
@@ -197,6 +200,7 @@ def computed_in(text: str) -> Used | None:
             alone = _BEGINS_MIXED.match(text) is not None
             return _used(kind[0])._replace(alone=alone) if one else None
     used = list(_USED.finditer(text)) or list(_IS_USED.finditer(text))
+    used = used or list(_MULTIPLIED_IN.finditer(text))
     if used:
         return _used(used[0]) if len(used) == 1 else None
     if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
@@ -205,6 +209,22 @@ def computed_in(text: str) -> Used | None:
             return _used(full)
     return _in_words(text)
 
+
+_UNUSED = deferred(
+    rf"\b(?:no|not|never|without|neither|nor|n['’]t(?: use)?)(?: any| use)? `?{NUMBER_FORMAT}`?"
+    r"(?![\w-])(?: (?:is|was|were|has been) (?:ever )?(?:used|enabled|involved))?"
+    rf"|(?<![\w-])`?{NUMBER_FORMAT}`? (?:is|was|were) (?:(?:not|never|nowhere)(?: used| enabled)?"
+    r"|used nowhere|disabled|off)\b",
+    re.IGNORECASE,
+)
+"""A number format that runs did not have: `No FP8 was used`."""
+
+_MULTIPLIED_IN = deferred(
+    r"\b(?:mat-?muls?|GEMMs|matrix multiplications?|linear layers|(?:forward and )?backward"
+    r"(?: pass)?|compute)(?: (?:is|are|was|were|run|ran|done|all))* (?:in|with)"
+    rf" `?({NUMBER_FORMAT})`?(?![\w-])",
+    re.IGNORECASE,
+)
 
 _NOTHING_BUT = deferred(
     rf"\W*(?:(?:all|everything|mixed|pure|native|training|using|in) )*({NUMBER_FORMAT})"

@@ -212,7 +212,9 @@ _OF_ONE = re.compile(r"单|(?i:[gn]pu|card|accel)")
 
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
-    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM|GPUs?|NPU|TPU|CPU"
+    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM|GPUs?|NPU|TPU|CPU|"
+    "Same|Both|Each|Every|All|Our|This|That|These|Its|Their|Only|From|And|Or|In|At|By|As|An?|Does"
+    "|Scaling|Dense|Pre-?train\\w*|Fine-?tun\\w*"
 )
 
 _NAMED_MODEL = deferred(

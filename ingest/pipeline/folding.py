@@ -17,6 +17,7 @@ import polars as pl
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
+from assay.ingest.binding.shaped import shaped
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
@@ -27,7 +28,7 @@ from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.blocks import series
 from assay.ingest.source.headings import around_headings, headed
-from assay.ingest.source.notebook import is_notebook, written
+from assay.ingest.source.notebook import is_notebook, markdown_cells, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
 from assay.ingest.statements.context import read_context
@@ -278,7 +279,10 @@ def _bind(
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
     if tabled and document:
         every = [record for _, folded in binding for record in folded.records]
-        mentioned(every, headed(_prose(found, lines)), context)
+        machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
+        mentioned(every, headed(_prose(found)), taken, context, machines)
+        for _, folded in binding:
+            context.used |= shaped(folded.records, folded.models)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
@@ -298,10 +302,10 @@ def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence
     return sorted([*lines, *near], key=attrgetter("number")) if near else lines
 
 
-def _prose(found: Scan, lines: Sequence[Line]) -> Sequence[Line]:
-    """All lines of a document; of a notebook those that its author wrote."""
+def _prose(found: Scan) -> Sequence[Line]:
+    """All lines of a document; of a notebook those of its text."""
     every = _every(found)
-    return lines if is_notebook(every) else every
+    return markdown_cells(every) if is_notebook(every) else every
 
 
 def _every(found: Scan) -> Sequence[Line]:

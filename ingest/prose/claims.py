@@ -114,8 +114,8 @@ _WHOLE = (
 
 _OF_ALL = (
     r"(?:(?:across|over|on|for|from|summed over|summed across|with) )?all (?:of )?"
-    rf"(?:(?:the|our|these|[0-9]+) )*(?:{_ONE}|them\b|nodes\b)|in total\b|in all\b|overall\b"
-    r"|globally\b|altogether\b|all together\b|combined\b"
+    rf"(?:(?:the|our|these|[0-9]+) )*(?:{_ONE}|them\b|nodes\b)|in total\b|in all\b(?! [a-z])"
+    r"|overall\b|globally\b|altogether\b|all together\b|combined\b"
 )
 
 _STEP = (
@@ -249,12 +249,16 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"|taken|fed|handled|read|worked on) )?{_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"
         r"(?! and (?:per|on|each) )",
     ),
-    ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} {_TAKES} {{N}} {_THINGS}"),
+    ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} "
+        rf"(?:always |then |again )?{_TAKES} {{N}} {_THINGS}"),
     (
         "global_batch", "batch",
         rf"\b(?:global|total|effective|overall) (?:mini-?)?batch {_TAKES} {{N}} {_THINGS}",
     ),
-    ("global_batch", "batch", rf"(?<=[a-z,;)] ){{N}}(?: {_THINGS})? (?:in total|in all|overall)\b"),
+    (
+        "global_batch", "batch",
+        rf"(?<=[a-z,;)] ){{N}}(?: {_THINGS})? (?:in total|in all(?! [a-z])|overall)\b",
+    ),
     (
         "global_batch_tokens", "token",
         rf"(?<!sequences of )(?<!samples of )"
@@ -466,7 +470,8 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     (
         "accumulation", "accum",
         r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
-        rf"|factor|count))?(?:{_SET}|\s*[x×]\s*){{N}}(?! ?(?:GPU|device|card|%))",
+        rf"|factor|count))?(?:{_SET}|\s*[x×]\s*){{N}}"
+        r"(?! ?(?:GPU|device|card|%|m?s\b|sec|min|times))",
     ),
     (
         "kind", "tensor|pipeline",

@@ -231,7 +231,8 @@ _OF_NODES = deferred(
 """In front of a count in words: it is of one of them."""
 
 _NODES = deferred(
-    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
+    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? "
+    r"|`{1,2}[\w.-]+`{1,2} )?"
     r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
 )
 """Machines; `1024 instances of 4096` are sequences of so many tokens."""
@@ -931,7 +932,7 @@ def _counted_in(text: str) -> Iterator[Part]:
         if not names_card(count[1]) and count.start(1) not in each
         and not of_several(plain, count, 1)
     ]  # fmt: skip
-    if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
+    if len(counts) == 1 and (not nodes or _of_all_nodes(counts[0][1], nodes[1], plain)):
         item = stands_alone(text, counts[0].start(), counts[0].end())
         yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=not item)
     elif not counts and not nodes:
@@ -940,6 +941,19 @@ def _counted_in(text: str) -> Iterator[Part]:
     if workers and not names_card(workers[group := workers.lastindex or 1]):
         yield Part("gpus", workers[group].replace(",", ""), workers.start(group))
         yield Part("", "", 0)  # a sentence of its own
+
+
+def _of_all_nodes(count: str, nodes: str, plain: str) -> bool:
+    """Whether devices beside nodes are those of all: more than a node has of the kind, whole."""
+    every, several = _number(count), _number(nodes)
+    most = LARGEST_NODE if _OF_LARGE_NODES.search(plain) else USUAL_NODE
+    return every > LARGEST_NODE or (every > most and several > 1 and every % several == 0)
+
+
+USUAL_NODE = 8
+"""Devices of a node, at most, but for a few kinds."""
+
+_OF_LARGE_NODES = re.compile(r"V100|DGX-2|HGX-2|TPU|[Tt]rn|rainium|GCD|MI250|Gaudi")
 
 
 def _in_words_alone(text: str) -> Iterator[Part]:

@@ -19,13 +19,17 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from assay.ingest.columns.footnotes import of_other_rows
 from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.titles import model_named
+from assay.ingest.prose.scopes import scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
 from assay.ingest.statements.one_line import but_for_some
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
-from assay.ingest.vocabulary.devices import devices
+from assay.ingest.statements.sentences import of_every_run
+from assay.ingest.vocabulary.devices import devices, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 
@@ -36,6 +40,7 @@ class Clause(NamedTuple):
     sizes: frozenset[str]
     devices: frozenset[str]
     formats: frozenset[str]  # for which its numbers are
+    of_all: bool  # its sentence is of every run
     text: str
 
 
@@ -66,15 +71,37 @@ class Paragraph:
         return "".join(f"{_unmarked(line.text)} " for line in self.lines)
 
     @cached_property
+    def of_others(self) -> tuple[Clause, ...]:
+        """What a note that some rows point to says of all the others."""
+        if not _FOOTNOTE.match(self.lines[0].text):
+            return ()
+        found = of_other_rows(self.text)
+        text = " " * found.end() + self.text[found.end() :] if found else ""
+        return tuple(map(self._placed, _clauses(text)))
+
+    @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """What its clauses mention; nothing of one that explains a sign or a word of a table."""
         if _DEFINES.match(self.lines[0].text) or _FOOTNOTE.match(self.lines[0].text):
             return ()
-        return tuple(_placed(each, self.lines) for each in _clauses(self.text))
+        return tuple(map(self._placed, _clauses(self.text)))
+
+    def _placed(self, clause: Clause) -> Clause:
+        return clause._replace(values={n: self.placed(c) for n, c in clause.values.items()})
+
+    def placed(self, cell: Cell) -> Cell:
+        """A cell by its place in the text, where it stands in its line."""
+        starts = [0, *accumulate(len(line.text) + 1 for line in self.lines)]
+        at = min(bisect_right(starts, cell.column), len(self.lines)) - 1
+        line = self.lines[at]
+        return cell._replace(line=line.number, column=line.column + cell.column - starts[at])
 
 
-def paragraphs_of(lines: Sequence[Line], tabled: Set[int]) -> list[Paragraph]:
-    """The paragraphs of a document, but for those of code and of tables; a heading is its own."""
+def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> list[Paragraph]:
+    """The paragraphs of a document, but for those of code and of tables; a heading is its own.
+
+    Rows of tables stand in the lines `tabled`; of others that are `taken` notes on rows are prose.
+    """
     blocks = blocks_in(lines)
     found: list[Paragraph] = []
     held: list[Line] = []
@@ -91,6 +118,7 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int]) -> list[Paragraph]:
     for line in lines:
         blank = not line.text.strip()
         other = line.number in blocks or line.number in tabled or bool(line.prefix)
+        other |= line.number in taken and not _FOOTNOTE.match(line.text)
         prose = not (blank or other) and len(line.text) <= LONGEST
         prose = prose and not _OF_A_TABLE.match(line.text)
         opens = _BEGINS.match(line.text) is not None
@@ -125,26 +153,13 @@ LONGEST = 4000
 
 _OF_A_TABLE = deferred(
     r"\s*(?:\||<t[rdh]\b|</?(?:table|thead|tbody|tfoot|tr|colgroup|col|style|script|link|meta|head)\b"
-    r"|[+=-]{3}[+= -]*$|`{3}|~{3}|>|!?\[[^\]]*\]\(|\.\. |:[a-z-]+:|\$ |--?[a-z]|[{}<]\s*$)"
+    r"|[+=-]{3}[+= -]*$|`{3}|~{3}|>|!?\[[^\]]*\]\(|\.\. |:[a-z-]+:|\$ |--?[a-z]|[{}<]\s*$|\* - )"
     r"|[^|]*\|[^|]*\||\s*(?:[^\s,;\t]{1,24}[,;\t]\s?){3}[^\s,;\t]*\s*$"
     r"|\s*\S[^\n]{0,80}?[^\s.!?:;,](?: {2,}|\t)\S[^\n]{0,80}?(?: {2,}|\t)\S"
 )
 """Lines that are no prose: rows of tables, markup, commands, quotations."""
 
 _BEGINS = re.compile(r"\s*(?:[-*+•]|[0-9]+[.)]|#)\s")
-
-
-def _placed(clause: Clause, lines: Sequence[Line]) -> Clause:
-    """A clause of the text of some lines with its cells where they stand in those."""
-    starts = [0, *accumulate(len(line.text) + 1 for line in lines)]
-    values = dict[str, Cell]()
-    for name, cell in clause.values.items():
-        at = min(bisect_right(starts, cell.column), len(lines)) - 1
-        line = lines[at]
-        values[name] = cell._replace(
-            line=line.number, column=line.column + cell.column - starts[at]
-        )
-    return clause._replace(values=values)
 
 
 _MARKUP = deferred(r"</?[A-Za-z][^<>]{0,200}>|&nbsp;|[*_]{2}|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
@@ -160,20 +175,46 @@ def _clauses(text: str) -> Iterator[Clause]:
     at = 0
     for sentence in sentences(text):
         begin, at = at, at + len(sentence)
-        own = of_these_runs(sentence)
+        own = of_these_runs(_TRIED.sub(_as_ran, sentence))
         if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
             continue
         sizes, named = sizes_in(own), frozenset(each.key for each in devices(own))
-        for start, clause in _parts(own):
+        of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
+        apart = {each.field for each in scoped(sentence)}
+        for start, clause in _plain_parts(own):
             if _NOT_SO.search(clause) or MEASURED.search(clause):
                 continue
             plain = _VAGUE.sub(lambda found: " " * len(found[0]), clause)
             line = Line(0, plain, begin + start, {})
             told = phrases(line, least=1)
-            values = {name: cell for name, cell in told.items() if not but_for_some(cell, line)}
+            values = {
+                name: cell for name, cell in told.items()
+                if name not in apart and not but_for_some(cell, line)
+            }  # fmt: skip
+            if "model" not in values and (model := model_named(clause)):
+                at = begin + start + clause.index(model)
+                values["model"] = Cell(model, 0, at)
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
-                yield Clause(values, sizes, named, formats, clause)
+                yield Clause(values, sizes, named, formats, of_all, clause)
+
+
+_TRIED = deferred(r"^\W*(?:I |we )?tried\b", re.IGNORECASE)
+"""How a sentence begins on what its author ran, not on what was tried beside that."""
+
+
+def _as_ran(found: re.Match[str]) -> str:
+    return f"{found[0][:-5]}ran  "
+
+
+def _plain_parts(sentence: str) -> Iterator[tuple[int, str]]:
+    """The clauses of a sentence; of one that may be of no run what a colon opens in it."""
+    for start, clause in _parts(sentence):
+        opened = clause.rfind(": ") + 1
+        if opened and _NOT_SO.search(clause, 0, opened):
+            yield start + opened, clause[opened:]
+        else:
+            yield start, clause
 
 
 def _parts(sentence: str) -> Iterator[tuple[int, str]]:
@@ -197,7 +238,9 @@ def _without_doubtful(found: re.Match[str]) -> str:
 _BRACKETS = re.compile(r"[(（][^()（）]{0,200}[)）]")
 
 _BOUND = deferred(
-    r"[;；](?=\s|$)|(?: [—–]|--) |(?:, | )(?:but|while|whereas|where|although|though|because|since"
+    r"[;；](?=\s|$)|(?<=[0-9)])\.\s+(?=[a-z`])|(?: [—–]|--) "
+    r"|,? and (?=(?:you|we|I|it|this|that|they)\b)"
+    r"|(?:, | )(?:but|while|whereas|where|although|though|because|since"
     r"|as (?=(?:it|we|they|the)\b)|so (?=that|it|we|the\b)|which)\b|, so\b|，(?:但|而|因此|所以)"
 )
 """Between two clauses of a sentence."""
@@ -223,7 +266,9 @@ _NOT_SO = deferred(
     r"|OOMs?|out of memory|crash\w*|fail\w*|too (?:large|small|much|slow|long)|not enough"
     r"|does ?n[o']t|do ?n[o']t|did ?n[o']t|won't|needs?|needed|required?|requires|enough|fits?"
     r"|sufficient|recommend\w*|suggest\w*|supports?|supported|enables?|allows?|available|planned|plans?"
-    r"|colleagues?|friends?|users?|customers?|someone|somebody|people|readers?|they"
+    r"|(?:an?|some|one|other|my|our|two|few) (?:colleague|friend|user|customer|reader)s?"
+    r"|(?:users|customers|readers|people) (?:report|see|can|may|should|ask|who|with)"
+    r"|someone|somebody|they"
     r"|means?|meaning|denotes?|stands? for|refers? to|is short for|`\s?="
     r"|future|next(?! table)|soon|todo|one of|some|several|few|most|many|part of|half of|rest"
     r"|remaining"
@@ -246,6 +291,13 @@ _OF_NO_RUN = deferred(
 """Words of a sentence on something else than how the runs of a table ran."""
 
 
+_OF_ALL_MODELS = deferred(
+    r"\W*(?:(?:table|tab\.) ?[A-Z0-9.]+\W*)?(?:all|every|each|both|all three)(?: of)?(?: the| our)?"
+    r" (?:models?|networks?|runs?|experiments?|jobs?)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that is of every model of its document."""
+
 _FOR_FORMAT = deferred(
     rf"\bfor (?:the )?({NUMBER_FORMAT}|mixed precision|AMP)(?![A-Za-z0-9])", re.IGNORECASE
 )
@@ -255,10 +307,32 @@ _SIZE = deferred(
 )
 
 
+_ONE_SIZE = deferred(
+    r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?(B|(?<=[0-9]{2} )M|(?<=[0-9]{2})M)(?![A-Za-z0-9])"
+    r"(?![ -]?(?:tok|batch|context|seq|row|step|docu|sampl|image|example|word|char|vocab|pair|hour"
+    r"|GPU|byte|update))"
+)
+
+
+def size_said(text: str) -> tuple[str, str, int] | None:
+    """Digits, letter and place of the one size of a model that a text names.
+
+    >>> size_said("## Scaling out: 1.4B"), size_said("7B and 13B"), size_said("2M tokens")
+    (('1.4', 'B', 16), None, None)
+    """
+    plain = signed(text)
+    found = {each.groups(): each for each in _ONE_SIZE.finditer(plain)}
+    if len(found) != 1:
+        return None
+    ((digits, letter), each), *_ = found.items()
+    return digits, letter, each.start()
+
+
 def sizes_in(text: str) -> frozenset[str]:
     """Sizes of models that a text names, in one spelling.
 
     >>> sorted(sizes_in("Llama-2 7B and the 1.3 B one, 15T tokens, 80GB"))
     ['1.3B', '7B']
     """
-    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(text))
+    plain = signed(text)
+    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(plain))

@@ -276,7 +276,7 @@ _HAN_NODES = deferred(
 """Nodes: `使用 16 个节点`."""
 
 _HAN_ONE_NODE = deferred(
-    rf"(?P<one>单(?:机|节点))\s?(?P<gpus>[0-9]+)\s?{_HAN_CARD}"
+    rf"(?P<one>单(?:机|节点))\s?(?P<gpus>[0-9]+)\s?(?:{_HAN_CARD}|[x×*]\s?(?={SIGN}))"
     rf"|{_han('all')}{_HAN_CARD}\s?(?:(?:{SIGN})\s?)?(?P<single>单(?:机|节点))(?=[上，,。；;、（()）\s]|$)"
 )
 """One node and its cards: `单机 8×A100`, `8 卡 A800 单机`."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.record import (
+    Cell,
     Diagnostic,
     Line,
     Origin,
@@ -107,6 +108,8 @@ class Folded:
     refused: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
     tables: list[TableNote] = field(default_factory=list)  # met, whether read or not
+    models: dict[str, dict[str, Cell]] = field(default_factory=dict)  # what they are, by name
+    machines: dict[str, dict[str, Cell]] = field(default_factory=dict)  # what computes in them
 
 
 @dataclass(frozen=True)

@@ -497,10 +497,10 @@ def _raise_set_ups(
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
     """Whether a statement is of every run, under a heading of nothing else than those."""
     title = context.titles.get(statement.section[-1], "")
-    return of_every_run(texts[statement.line]) and not _ELSEWHERE.search(title)
+    return of_every_run(texts[statement.line]) and not ELSEWHERE.search(title)
 
 
-_ELSEWHERE = deferred(
+ELSEWHERE = deferred(
     r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future"
     r"|limitations?"
     r"|data ?sets?|data|faq|install\w*|usage|quick ?start|accuracy|quality|converge\w*|news"

@@ -93,7 +93,7 @@ class NamedMachines:
         if len(self._held) < SEVERAL:
             return {}
         text = line.text if heading else of_these_runs(line.text)
-        spoken = [name for name in self._held if _has_word(text, name)]
+        spoken = [name for name in self._held if has_word(text, name)]
         if len(spoken) != 1 or devices(text) or (not heading and _COMPARES.search(text)):
             return {}
         return self._held[spoken[0]]
@@ -102,7 +102,8 @@ class NamedMachines:
 LONGEST = 400
 
 
-def _has_word(text: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
+    """Whether a text has a name as a word of its own."""
     return word in text and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", text) is not None
 
 

@@ -147,7 +147,10 @@ _GLOSS = deferred(
 )
 """The short name of a label, behind it: `micro-batch size (MBS)`, `张量并行度（TP）`."""
 
-_SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
+_SET_TO = deferred(
+    r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold|cut"
+    r"|lowered|raised|changed)\b.* (?:to|at) $"
+)
 
 _COUNTED = deferred(
     r"(?<![\w.,$-])(?<![0-9] there are )(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -]"
@@ -331,8 +334,8 @@ _NOT_ACCUMULATED = deferred(
 """Every micro-batch is a step: `no grad accumulation`."""
 
 _AGAIN_IN_CHINESE = deferred(
-    r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用)了?)\s*"
-    r"(?:[^。;；,，]{1,12}[与和及、])?"
+    r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用|改用|改为)了?)\s*"
+    r"(?:[^。;；,，]{1,24}[与和及、])?"
     r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
     r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全|选择性)[)）])?"
     r"(?!之?后|时|会|将|则|可以|导致)"
@@ -511,7 +514,9 @@ def _by_label(
         label = " ".join(words[-count:])
         name = known(label) or configured_by(label) or SMALL.get(label.casefold())
         each = _EACH.match(text, value.end()) or _EACH_BEFORE.search(text, 0, value.start())
-        if name in ("batch_size", "global_batch") and each:
+        if name == "global_batch" and each:
+            continue  # a share of it: of how many micro-batches nobody knows
+        if name == "batch_size" and each:
             name = "micro_batch"
         if name in OF_BATCHES and (
             _A_NODE.match(text, value.end()) or _OF_A_NODE.search(text, 0, value.start())
@@ -640,6 +645,13 @@ _PER_DEVICE = deferred(
 )
 """A batch of one replica by what it holds: `2 images per GPU`."""
 
+_SHARE_OF = deferred(
+    r"\b(?:global|total|effective)[ -]?batch(?:[ -]size)?(?: (?:is|was|of|has|with|at|grows"
+    r"|scales))*[ :=(]*$",
+    re.IGNORECASE,
+)
+"""In front of what each device has of a batch of all: `global batch 2 sequences per GPU`."""
+
 _TOKENS_EACH = deferred(
     r"(?<![\w.,$/–-])([0-9]{1,4}) (?:sequences|samples) ?[x×*] ?[0-9][0-9,]*[kK]? tokens "
     rf"(?:per|on each) {_A_DEVICE}\b",
@@ -689,11 +701,15 @@ _TOKENS_A_STEP = deferred(
 def _of_each_device(text: str) -> Iterator[Part]:
     """Batches of one replica, by what stands behind their number, and of all in tokens."""
     for found in [*_PER_DEVICE.finditer(text), *_TOKENS_EACH.finditer(text)]:
+        if _SHARE_OF.search(text, 0, found.start(1)):
+            continue  # perhaps of several micro-batches
         yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
     for found in _TAKES.finditer(text):
         yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
         yield Part("", "", 0)  # a statement by its form
     for found in _BATCH_OF_EACH.finditer(text):
+        if _SHARE_OF.search(text, 0, found.start() + len("batch")):
+            continue
         group = found.lastindex or 1
         yield Part("micro_batch", found[group].replace(",", ""), found.start(group))
         if whole := _IN_ALL.match(text, found.end()):

@@ -370,9 +370,26 @@ def _machines(columns: Sequence[Column], rows: Sequence[GridRow]) -> set[int]:
         n for n, column in enumerate(columns)
         if (column.spec is None or column.spec.name in ("gpu", "gpus", "gpus_per_node", "nodes"))
         and len(rows) >= FEWEST
-        and all(only(plain(row.cells[n].text)) for row in rows)
+        and all(_of_a_machine(plain(row.cells[n].text)) for row in rows)
+        and any(only(plain(row.cells[n].text)) for row in rows)
     }  # fmt: skip
     return found if len(found) == 1 else set()
+
+
+def _of_a_machine(text: str) -> bool:
+    """Whether a cell names what computes in a machine: devices of one kind, or processors."""
+    return only(text) is not None or _PROCESSORS.search(text) is not None
+
+
+_PROCESSORS = re.compile(r"\b(?:EPYC|Xeon|CPUs?|Graviton|A64FX|Sapphire Rapids|Milan|Genoa)\b")
+
+
+def machines_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
+    """What computes in machines, by their names, as tables of a document say it."""
+    return {
+        name: cells for table in tables if table and table.of_machines
+        for name, cells in table.rows.items() if "gpu" in cells
+    }  # fmt: skip
 
 
 def _of_machine(at: GridCell) -> dict[str, Cell]:
@@ -458,21 +475,49 @@ def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
     with two shapes says none."""
     shapes = defaultdict[str, list[dict[str, Cell]]](list)
     for record in (record for records in tables for record in records):
-        model = record.cells.get("model")
-        if model is not None and model.value_origin == "printed":
+        if name := _own_name(record):
             own = {name: record.cells[name] for name in _OF_A_MODEL if name in record.cells}
             held = {n: cell for n, cell in own.items() if cell.value_origin in _TOLD}
-            shapes[plain(model.text)].append(held)
+            shapes[name].append(held)
     found = {name: _alike(cells) for name, cells in shapes.items()}
     rows = {name: {n: cell._replace(value_origin="stated") for n, cell in cells.items()}
             for name, cells in found.items() if cells}  # fmt: skip
-    named = {name: {"model": cells["model"]} for name, cells in rows.items()}
+    named = {n: {"model": cells["model"]} if "model" in cells else {} for n, cells in rows.items()}
     return Keyed(rows, (), named) if rows else None
+
+
+def _own_name(record: Record) -> str:
+    """The model that a row prints, or its size where it prints no other name; else empty."""
+    model, size = record.cells.get("model"), record.cells.get("model_size")
+    if model is not None:
+        return plain(model.text) if model.value_origin == "printed" else ""
+    if size is None or size.value_origin != "printed":
+        return ""
+    return next((f"{size.text}{s}" for s, scale in SUFFIXES.items() if scale == size.scale), "")
+
+
+def shapes_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
+    """What models are, by their names or sizes, as tables of a document say it: the first of each.
+
+    >>> shapes_of([None, Keyed({"7B": {"layers": Cell("32", 4), "tp": Cell("2", 4)}}, ())])["7B"]
+    {'layers': Cell(text='32', line=4, column=1, scale=1.0, kind=None, state='value', \
+value_origin='stated', law=None)}
+    """
+    found = dict[str, dict[str, Cell]]()
+    for table in filter(None, tables):
+        for name, cells in table.rows.items() if not table.of_machines else ():
+            told = {**cells, **table.models.get(name, {})}
+            shape = {n: c._replace(value_origin="stated") for n, c in told.items()
+                     if n in _OF_A_MODEL}  # fmt: skip
+            if shape.keys() - {"model", "model_size"} or SIZED.search(name):
+                found.setdefault(name, shape)
+    return found
 
 
 _AS_THERE = re.compile(
     r"\b(?:same|identical|as|like|from)\b[^.;|]{0,70}?\b(?:above"
-    r"|(?:the|first|previous|last|preceding|main|upper) table|table [0-9]+)\b"
+    r"|(?:the|first|previous|last|preceding|main|upper) (?P<which>(?:[\w-]+ ){0,3})table"
+    r"|table [0-9]+)\b"
     r"|(?:与|同)[^。；|]{0,24}(?:上文|上表|前表|表格?)[^。；|]{0,16}(?:一致|相同)|(?:配置|设置)同上",
     re.IGNORECASE,
 )
@@ -492,11 +537,14 @@ def runs_like(
     what that one prints of its runs by the names of its rows; a setting of which two rows of one
     name say another is of none."""
     known = fields(schema)
-    for (above, _), (records, title) in pairwise(measured):
+    for at, ((above, _), (records, title)) in enumerate(pairwise(measured), 1):
         there = _AS_THERE.search(title)
         if there is None or not _LIKE_THERE.search(title):
             continue
+        which = _bare(there["which"] or "")
+        named = [rows for rows, other in measured[:at] if which and which in _bare(other)]
         before = measured[0][0] if "first table" in there[0].casefold() else above
+        before = named[-1] if named else before
         runs = defaultdict[str, list[dict[str, Cell]]](list)
         for record in before:
             cells = {
@@ -509,6 +557,11 @@ def runs_like(
                     runs[name].append(cells)
         rows = {name: _in_common(cells) for name, cells in runs.items()}
         yield Keyed(rows, (), {name: {} for name in rows}), records, title
+
+
+def _bare(words: str) -> str:
+    """Words as they are compared: `weak-scaling` is what `Weak scaling` is."""
+    return words.replace("-", " ").strip().casefold()
 
 
 def _in_common(runs: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:

@@ -128,8 +128,10 @@ from assay.ingest.tables.keyed import (
     SetUps,
     configured,
     keyed,
+    machines_of,
     models_of,
     runs_like,
+    shapes_of,
     stated,
 )
 from assay.ingest.tables.long_tables import IrregularError, ways
@@ -281,6 +283,7 @@ def _configure(
             table.filled, table.read_rows = set(held.columns), len(held.rows)
     own = models_of([records for records, _ in measured])
     folded.claimed.update(*configured(measured, [own]))
+    folded.models, folded.machines = shapes_of([*found, own]), machines_of(found)
     for held, records, title in runs_like(measured, schema):
         folded.claimed.update(held.configure(records, title))
 
@@ -1056,12 +1059,20 @@ def _spare(held: Folded) -> None:
 
 def _of_training(view: View) -> View:
     """The same without groups of columns that are of no training, `Fit | Predict`, or say how far
-    values lie apart: `mean | std`."""
+    values lie apart: `mean | std`; none where all are of passes, `forward | backward`."""
+    whole = tuple(each for each in view.groups if not _A_PASS.fullmatch(each.label))
     groups = tuple(
-        each for each in view.groups if not (titled_otherwise(each.label) or spread(each.label))
+        each for each in whole if not (titled_otherwise(each.label) or spread(each.label))
     )
+    if not whole:
+        return replace(view, groups=())
     return replace(view, groups=groups) if groups else view
 
+
+_A_PASS = re.compile(
+    r"(?:fwd?|bwd?|forward|backward|optim(?:izer)?)(?: (?:pass|step))?", re.IGNORECASE
+)
+"""A part of a step, whose times and rates are none of a run."""
 
 _ON_DEVICES = re.compile(
     r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs"

@@ -1,0 +1,81 @@
+"""What the models of rows are, by the tables of their document that say it.
+
+In: rows of tables, of which the text around them may have said the model or its size; what tables
+say that models are, by name or size. Out: the same rows with the shape of their model, and its name
+where a document has one of that size. A row that says otherwise of a part of it has another model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isclose
+
+from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.headers import plain
+from assay.ingest.columns.titles import SIZED
+from assay.ingest.prose.scopes import size_of
+from assay.ingest.schema.record import Cell, Record
+from assay.ingest.statements.values import saying
+
+NAMES = ("model", "model_size", "parameters")
+
+
+def shaped(records: Iterable[Record], models: Mapping[str, Mapping[str, Cell]]) -> set[int]:
+    """Fill in the shapes of the models of rows, in place; returns the lines that say them."""
+    used = set[int]()
+    for record in records if models else ():
+        shape = _shape(record, models) if record.tabled else {}
+        if any(_contradicts(record.cells.get(name), cell) for name, cell in shape.items()):
+            continue
+        for name, cell in shape.items():
+            held = record.cells.get(name)
+            if held is None or (held.value_origin == "assumed" and name not in NAMES):
+                record.cells[name] = cell
+                used.add(cell.line)
+    return used
+
+
+def _contradicts(own: Cell | None, cell: Cell) -> bool:
+    return own is not None and own.value_origin == "printed" and saying(own) != saying(cell)
+
+
+def _shape(record: Record, models: Mapping[str, Mapping[str, Cell]]) -> Mapping[str, Cell]:
+    """The shape of the model of a row: by its name, or by a size that one model alone has."""
+    model = record.cells.get("model")
+    if model is not None and plain(model.text) in models:
+        return _but_for_names(models[plain(model.text)])
+    size = _size(record)
+    each = [shape for name, shape in models.items() if size and _is_as_large(name, shape, size)]
+    if len(each) != 1:
+        return {}
+    return _but_for_names(each[0]) if model is not None or not _one_family(models) else each[0]
+
+
+def _one_family(models: Iterable[str]) -> bool:
+    """Whether all models with a size in their names are of one name but for that."""
+    return len({SIZED.sub("", name).strip(" -_").casefold() for name in models
+                if SIZED.search(name) and not size_of(name)}) == 1  # fmt: skip
+
+
+def _but_for_names(shape: Mapping[str, Cell]) -> dict[str, Cell]:
+    return {name: cell for name, cell in shape.items() if name not in NAMES}
+
+
+def _size(record: Record) -> float | None:
+    """The size of the model of a row, as it is called."""
+    size = record.cells.get("model_size")
+    if size is not None:
+        return number_of(size)
+    model = record.cells.get("model")
+    sizes = SIZED.findall(model.text) if model is not None else []
+    return size_of(sizes[0]) if len(sizes) == 1 else None
+
+
+def _is_as_large(name: str, shape: Mapping[str, Cell], size: float) -> bool:
+    """Whether a model is called by a size."""
+    told = shape.get("model_size")
+    own = [number_of(told)] if told else [size_of(each) for each in SIZED.findall(name)]
+    return any(each and isclose(each, size, rel_tol=SAME_SIZE) for each in own)
+
+
+SAME_SIZE = 1e-6
