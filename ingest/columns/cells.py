@@ -23,6 +23,7 @@ from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
+from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
 
@@ -214,6 +215,8 @@ def _of_field(text: str, spec: FieldSpec) -> str:
         return _counted_first(text)
     if spec.name == "step_time" and (clock := _CLOCK.fullmatch(text.strip())):
         return f"{3600 * int(clock[1]) + 60 * int(clock[2]) + Decimal(clock[3])} s"
+    if spec.name == "step_time" and (long := _MINUTES.fullmatch(text.strip())):
+        return f"{60 * int(long[1]) + Decimal(long[2])} s"
     if spec.unit != "B":
         return text
     of_whole = _OF_WHOLE.fullmatch(text.strip())
@@ -228,6 +231,11 @@ _SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ|밀리)?[秒초]\s*$")
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""
 
+_MINUTES = re.compile(
+    r"([0-9]{1,3}) ?m(?:in)?\.? ?([0-5]?[0-9](?:\.[0-9]+)?) ?s(?:ec)?\.?", re.IGNORECASE
+)
+"""A time in minutes and seconds: `1m 18s`."""
+
 _OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
 
 WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
@@ -238,9 +246,10 @@ _POINT_FIRST = re.compile(r"^\s*\.(?=[0-9])")
 """The point of a fraction that is printed without its zero: `.521`."""
 
 _BLANKS = re.compile(
-    r"(\W*)([0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+)(?![0-9])([^0-9]*|\.[0-9]+[^0-9]*)"
+    r"(\W*)([0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+))(?![0-9])"
+    r"([^0-9]*|\.[0-9]+[^0-9]*)"
 )
-"""A number whose thousands blanks keep apart: `3 412`, `12 288.5 ms`."""
+"""A number whose thousands blanks keep apart, or apostrophes: `3 412`, `12'288.5 ms`."""
 
 
 def _closed_up(text: str) -> str:
@@ -424,8 +433,12 @@ _FORMAT_FIRST = re.compile(r"(bf16|fp16|fp32|fp8)\s*,\s*\w+\s*=.*", re.IGNORECAS
 """A number format, and how it is set up: `fp16, level="O2"`."""
 
 
-_HOW_MUCH = re.compile(r"[^\W\d]+(?:[ _-][^\W\d]+)*\.?|[✓✔✗✘✅❌]")
-"""How much is computed again, and no number of it or of anything."""
+_HOW_MUCH = re.compile(
+    r"(?:[^\W\d]+[ _-]){0,3}(?:block|layer|every|each|half|some|only|uniform|partial|op|attn"
+    r"|attention|mlp|ffn|core|moe|norm|linear|weight)(?:s|wise)?(?:[ _-][^\W\d]+){0,3}",
+    re.IGNORECASE,
+)
+"""A part of a layer or of the layers that is computed again, and no number of anything."""
 
 
 def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
@@ -443,6 +456,8 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         _, _, rest = text.partition(",") if "," in text else text.partition("(")
         for name, value in layout(rest.strip(" )")).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
+    if spec.name in _OF_AGAIN and _computed_again(record, spec, cell):
+        return
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
         if spec.name == "activation_checkpointing" and _HOW_MUCH.fullmatch(text):
             record.cells.setdefault("recompute", cell)
@@ -463,6 +478,30 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells = {**told, **record.cells}
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+_OF_AGAIN = {"recompute", "activation_checkpointing"}
+
+_COUNTED = re.compile(r"[0-9][0-9.,]*(?: ?[A-Za-z%/]{1,6})?")
+
+
+def _computed_again(record: Record, spec: FieldSpec, cell: Cell) -> bool:
+    """Whether a cell says how much is computed again, or counts something: that it is switched on
+    says not how much, and stays as it is printed."""
+    much, switch = how_much_again(cell.text), spec.dtype == pl.Boolean
+    if much is None:
+        counts = not switch and _COUNTED.fullmatch(cell.text) is not None  # layers, or a time
+        record.other += [(spec.name, cell.text)] if counts else []
+        return counts
+    if switch and re.fullmatch(terminal("BOOL"), cell.text):
+        record.cells[spec.name] = cell
+    elif much == "on":
+        record.cells[spec.name] = cell._replace(text="True") if switch else cell
+    elif switch:
+        record.cells.setdefault("recompute", cell._replace(text=much))
+    else:
+        record.cells[spec.name] = cell._replace(text=much)
+    return True
 
 
 def listed(text: str) -> list[str]:

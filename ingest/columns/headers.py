@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assay.ingest.columns.composite import degrees, of_a_shape
@@ -17,7 +17,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
 from assay.ingest.vocabulary.devices import SIGN, devices, signed
-from assay.ingest.vocabulary.terms import configured_by, normalise
+from assay.ingest.vocabulary.terms import configured_by, normalise, spellings, told_once
 from assay.ingest.vocabulary.words import (
     DEVICE,
     MEAN,
@@ -244,7 +244,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     every = [plain(cell.replace("<br>", " ")) for cell in labels]
     names = [normalise(each) for each in every]
     known = frozenset(names)
-    divided = any(_MICRO_BATCHES.fullmatch(label) for label in every)
+    divided = any(_MICRO_BATCHES.fullmatch(english(label)) for label in every)
     counted = [at for at, label in enumerate(every) if _counts_a_device(label)]
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
     labelled, of_timm = set(every), not _SIZES_OF_IMAGES.isdisjoint(names)
@@ -355,12 +355,28 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "nodes"
     if normalise(label) == "batch" and names & _DEVICES:
         return "batch size"
+    if normalise(label) in _IN_SHORT and names & _OF_LAYOUTS - {normalise(label)}:
+        return _IN_SHORT[normalise(label)]
     if normalise(label) in _SHARDS and not any("replicate" in name for name in names):
         return "DP"
     if normalise(label) == "paramdtype" and names & (_SHARDS | _OF_FSDP):
         return "dtype"
     return None
 
+
+_IN_SHORT = {
+    "sl": "sequence length", "lbs": "local batch size", "ckpt": "activation checkpointing",
+    "chkpt": "activation checkpointing", "world": "world size", "ws": "world size",
+    "nn": "number of nodes", "ppn": "GPUs per node", "gpn": "GPUs per node",
+}  # fmt: skip
+"""Short labels of settings that elsewhere may be of anything."""
+
+_OF_LAYOUTS = {
+    "tp", "pp", "cp", "mbs", "gbs", "ubs", "gas", "microbatch", "microbatchsize", "globalbatch",
+    "globalbatchsize", "bs", "bsz", "batchsize", "zero", "zerostage", "nodes", "nnodes", "nn",
+    "ppn", "gpn", "seqlen", "gpus",
+}  # fmt: skip
+"""Labels beside which they are of a run."""
 
 _SIZES_OF_IMAGES = {"trainimgsize", "inferimgsize"}
 """Labels of timm's benchmark, which none but it has."""
@@ -393,7 +409,7 @@ _DEGREE_OF = re.compile(
 
 _COUNT_OF = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n[º°]?\.?)[\s_]*(?:of |de )?"
-    rf"(?:(?:[GHINTX]PU|accelerator|device|card|chip|GCD|{SIGN})s?|(?:MPI |GPU )?ranks)",
+    rf"(?:(?:[GHINTX]PU|accel(?:erator)?|dev(?:ice)?|card|chip|GCD|{SIGN})s?|(?:MPI |GPU )?ranks)",
     re.IGNORECASE,
 )
 
@@ -415,7 +431,8 @@ def _counts_a_device(label: str) -> bool:
 
 
 _MICRO_BATCHES = re.compile(
-    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?micro[ _-]?batch(?:es)?", re.IGNORECASE
+    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?micro[ _-]?b(?:atch(?:es)?|s|\.)",
+    re.IGNORECASE,
 )
 """Into how many micro-batches the batch of a row is divided: `#Microbatch`."""
 
@@ -481,7 +498,8 @@ _LAST = Column("", None, rank=99)
 
 def _in_known_words(label: str) -> str:
     """A label in English, without a remark, and by the name that what it says has elsewhere."""
-    label = label if configured_by(label) else english(NAMES.get(label, label))
+    if normalise(label) not in spellings():  # a spelling is clear, whatever its words are
+        label = told_once(english(NAMES.get(label, label)))
     label = _without_remark(_alone(_of_its_device(label)))
     if power := _IN_POWERS.fullmatch(label):
         return f"{power[1]} ({'M' if power[2] == '6' else 'B'})"
@@ -524,6 +542,19 @@ _PER_SOMETHING = re.compile(r"(?:\bper |/ ?)[A-Z0-9]", re.IGNORECASE)
 _A_RATE = re.compile(r"(?:\bper |/ ?)s(?:ec(?:ond)?)?\b|FLOP", re.IGNORECASE)
 
 
+_PER_MINUTE = re.compile(
+    r"(?<=[a-z])\s?/\s?min(?:ute)?(?![a-z])|(?<![a-z])per min(?:ute)?(?![a-z])", re.IGNORECASE
+)
+"""What a rate is counted in that is not counted a second: `samples/min`."""
+
+_COUNTED = {
+    "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "samples_per_gpu_per_s", "item_rate",
+    "step_rate",
+}  # fmt: skip
+
+AFTER = 4
+"""Rank of a column of them: what is counted a second goes before."""
+
 _OF_A_LETTER = re.compile(r"[A-Z]: *[A-Za-z]")
 """A label of one of several that letters stand for."""
 
@@ -534,6 +565,10 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         return Column(shown, None, degrees=packed)
     if _OF_A_LETTER.match(label):  # `B: tokens/s`: no billions
         return Column(shown, None)
+    if _PER_MINUTE.search(label):
+        own = _column(_PER_MINUTE.sub("/s", label, count=1), shown, schema)
+        rated = own.spec is not None and own.spec.name in _COUNTED
+        return replace(own, scale=own.scale / 60, rank=AFTER) if rated else Column(shown, None)
     label = _in_known_words(label)
     known = by_label(schema)
     composed = said(label)
@@ -554,13 +589,16 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         measure = unit(bracket[2])
         if measure and measure.si == spec.unit:
             return Column(shown, spec, measure.scale)
-        if _makes_another(spec, bracket[2]):
+        if _makes_another(spec, bracket[2]) or (measure and spec.name in _SAID_IN_WORDS):
             return Column(shown, None)
         rated = measure is not None and "/" in bracket[2]  # `checkpointing (s/it)`
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label) or of_a_shape(label))
 
+
+_SAID_IN_WORDS = {"dtype", "recompute", "activation_checkpointing"}
+"""Settings that have no unit: `precision (%)` is how often something was right."""
 
 PARTS_OF_MEMORY = {
     "activation", "activations", "weight", "weights", "gradient", "gradients", "grad", "grads",

@@ -28,8 +28,10 @@ class Plain(NamedTuple):
 
 
 SIMPLE = str.maketrans(
-    "顯記憶體節點數時間訓練單張圖樣層參並線維總設備積計長詞處機臺規錄損佔準與",
-    "显记忆体节点数时间训练单张图样层参并线维总设备积计长词处机台规录损占准与",
+    "顯記憶體節點數時間訓練單張圖樣層參並線維總設備積計長詞處機臺規錄損佔準與隱頭專選擇關閉啟開無態資級類動權優狀彙當"
+    "啓鍵嵌蓋轉換編碼輸陣務環檢階虛擬統級續",
+    "显记忆体节点数时间训练单张图样层参并线维总设备积计长词处机台规录损占准与隐头专选择关闭启开无态资级类动权优状汇当"
+    "启键嵌盖转换编码输阵务环检阶虚拟统级续",
 )
 """Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
 
@@ -58,7 +60,8 @@ _HAS_EUROPEAN = re.compile(
     r"|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi|por (?:cada )?nodo|acumulaç?[cã]"
     r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
-    r"|kartach|węzeł|długość"
+    r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм"
+    r"|aktivierungen|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
     re.IGNORECASE,
 )

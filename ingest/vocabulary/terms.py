@@ -18,7 +18,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from assay.ingest.vocabulary.words import Said, said
+from assay.ingest.vocabulary.words import Said, english, said
 
 Role = Literal[
     "configuration", "counter", "schedule", "skipped", "nan", "time", "rate", "memory",
@@ -133,15 +133,52 @@ def meaning(label: str) -> Said | None:
     ('hidden', 'tp')
     >>> meaning("Median TPS/GPU").field, meaning("tokens/s per node")
     ('tokens_per_gpu_per_s', None)
+    >>> meaning("Anzahl Schichten").field, meaning("张量并行 TP").field
+    ('layers', 'tp')
     """
     found = spellings().get(normalise(label))
     composed = said(label)
+    if found is None and composed is None:
+        told = told_once(english(label))
+        return meaning(told) if told != label else None
     if found is None:
         return composed
     term, factor = found
     if composed is not None and composed.field == term.name:
         return composed  # its words say the unit as well
     return Said(term.name, factor, unit_known=not math.isnan(factor))
+
+
+_TWICE = re.compile(
+    r"(?P<long>[^()\[\]]{3,60}?)"
+    r"(?:\s*[(\[]\s*(?P<beside>\w{2,5})\s*[)\]]|\s(?P<behind>[A-Za-z]{2,4}))"
+    r"|(?P<first>[A-Za-z]{2,5})\s*[(\[](?P<then>[^()\[\]]{3,60})[)\]]"
+)
+
+
+def told_once(label: str) -> str:
+    """A label by one of its two names, where it has a long and a short one for the same field.
+
+    >>> told_once("tensor parallel TP"), told_once("PP (pipeline parallel)")
+    ('tensor parallel', 'PP')
+    >>> told_once("tensor parallel PP"), told_once("layers (all)")
+    ('tensor parallel PP', 'layers (all)')
+    """
+    named = _TWICE.fullmatch(label.strip())
+    if named is None:
+        return label
+    one, other = (part for part in named.groups() if part)
+    known = [_plainly(one), _plainly(other)]
+    return one if known[0] is not None and known[0] == known[1] else label
+
+
+def _plainly(label: str) -> str | None:
+    """The field of a label whose bare number is in the unit of the field."""
+    found = spellings().get(normalise(label))
+    if found is not None:
+        return found[0].name if found[1] == 1.0 else None
+    composed = said(label)
+    return composed.field if composed and composed.scale == 1.0 and composed.unit_known else None
 
 
 def configured_by(label: str) -> str | None:

@@ -2,16 +2,19 @@
 
 In: the label of a column. Out: the field it fills and the factor to that field's unit, or None. A
 label is read only if every word of it is known: one word more (`Peak TFLOPs`, `tokens/s per node`,
-`step time p90`) may make it another quantity, and then it is nobody's column.
+`step time p90`) may make it another quantity, and then it is nobody's column. Labels in other
+languages are read in English; their words are in `labels.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 from assay.ingest.numbers.units import unit
 from assay.ingest.vocabulary.languages import SIMPLE
@@ -40,6 +43,8 @@ SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
 MILLISECOND = set(TIMES) - SECOND
 
 DAY = {"day", "d"}
+
+HOUR = {"hour", "hours", "hr", "hrs", "h"}
 
 STEP = {"step", "steps", "it", "its", "iter", "iters", "iteration", "iterations", "globalstep",
         "globalsteps"}  # fmt: skip
@@ -192,310 +197,47 @@ _SHORTENED = {
 }  # fmt: skip
 """Words of labels that stand for another."""
 
-_ELSEWHERE = {
-    "每卡显存": "vram per gpu",
-    "单卡显存峰值": "peak vram per gpu",
-    "每卡显存峰值": "peak vram per gpu",
-    "单卡显存": "vram per gpu",
-    "单卡吞吐量": "throughput per gpu",
-    "单卡吞吐": "throughput per gpu",
-    "每卡吞吐": "throughput per gpu",
-    "每卡": "per gpu",
-    "总吞吐量": "total throughput",
-    "总吞吐": "total throughput",
-    "整体吞吐": "total throughput",
-    "上下文并行": "context parallel",
-    "专家并行": "expert parallel",
-    "张量并行": "tensor parallel",
-    "流水线并行": "pipeline parallel",
-    "流水并行": "pipeline parallel",
-    "数据并行": "data parallel",
-    "微批次大小": "micro batch size",
-    "微批大小": "micro batch size",
-    "全局批次大小": "global batch size",
-    "全局 batch": "global batch",
-    "全局batch": "global batch",
-    "全局批大小": "global batch size",
-    "全局批次": "global batch size",
-    "全局批": "global batch size",
-    "微批次": "micro batch size",
-    "微批": "micro batch size",
-    "批大小": "batch size",
-    "批次大小": "batch size",
-    "批量大小": "batch size",
-    "批尺寸": "batch size",
-    "训练速度": "speed",
-    "训练": "training ",
-    "速度": "speed",
-    "单卡算力": "compute per gpu",
-    "算力利用率": "utilization",
-    "算力": "compute",
-    "每步时间": "step time",
-    "每步耗时": "step time",
-    "每步用时": "step time",
-    "用时": "time",
-    "每步时长": "step time",
-    "单步用时": "step time",
-    "单步时长": "step time",
-    "每步毫秒": "ms per step",
-    "迭代耗时": "step time",
-    "迭代时长": "step time",
-    "每迭代耗时": "step time",
-    "每次迭代时间": "step time",
-    "每次迭代耗时": "step time",
-    "单次迭代时间": "step time",
-    "单次迭代耗时": "step time",
-    "每步秒数": "seconds per step",
-    "秒/步": "s/step",
-    "秒/迭代": "s/iter",
-    "毫秒/步": "ms/step",
-    "毫秒/迭代": "ms/iter",
-    "步/秒": "steps/s",
-    "步数/秒": "steps/s",
-    "迭代/秒": "iterations/s",
-    "每秒步数": "steps per second",
-    "每秒迭代数": "iterations per second",
-    "每秒迭代次数": "iterations per second",
-    "图/秒": "images/s",
-    "图片/秒": "images/s",
-    "图像/秒": "images/s",
-    "张/秒": "images/s",
-    "张图/秒": "images/s",
-    "帧/秒": "frames/s",
-    "每秒图片数": "images per second",
-    "每秒图像数": "images per second",
-    "每秒处理图片": "images per second",
-    "每秒处理图片数": "images per second",
-    "每秒处理图像数": "images per second",
-    "条/秒": "samples/s",
-    "样本数/秒": "samples/s",
-    "每秒样本数": "samples per second",
-    "每秒处理样本数": "samples per second",
-    "每秒token数": "tokens per second",
-    "每秒 token 数": "tokens per second",
-    "每秒tokens": "tokens per second",
-    "每秒处理token数": "tokens per second",
-    "每秒处理 token 数": "tokens per second",
-    "每秒词元数": "tokens per second",
-    "吞吐量": "throughput",
-    "吞吐率": "throughput",
-    "吞吐": "throughput",
-    "显存占用": "memory usage",
-    "片上内存": "memory",
-    "记忆体": "memory",
-    "峰值记忆体": "peak memory",
-    "峰值显存": "peak vram",
-    "显存峰值": "peak vram",
-    "最大显存": "max vram",
-    "最高显存": "peak vram",
-    "显存使用": "vram usage",
-    "显存消耗": "vram usage",
-    "显存": "vram",
-    "单步耗时": "step time",
-    "单步时间": "step time",
-    "单步迭代时间": "step time",
-    "单步": "step time",
-    "耗时": "time",
-    "step 时间": "step time",
-    "step时间": "step time",
-    "训练时间": "training time",
-    "浮点计算数": "floating point",
-    "1ステップの秒数": "seconds per step",
-    "1イテレーションの秒数": "seconds per iteration",
-    "样本": "samples ",
-    "迭代时间": "step time",
-    "序列长度": "sequence length",
-    "推理": " inference ",
-    "推論": " inference ",
-    "추론": " inference ",
-    "/卡": "/GPU",
-    "单卡": "gpu",
-    "每台机器": "per node",
-    "整机": "node",
-    "单机": "node",
-    "每机": "per node",
-    "单节点": "node",
-    "每节点": "per node",
-    "占用": " ",
-    "使用量": "usage",
-    "1 GPU あたり": "per GPU",
-    "1GPUあたり": "per GPU",
-    "GPUあたり": "per GPU",
-    "参考": "reference ",
-    "性能": "performance",
-    "显卡数量": "gpus",
-    "显卡个数": "gpus",
-    "显卡数": "gpus",
-    "加速卡数": "gpus",
-    "カード数": "gpus",
-    "卡数": "gpus",
-    "数量": "count",
-    "数": "count",
-    "平均": "average",
-    "スループット": "throughput",
-    "1イテレーションあたりの時間": "time per iteration",
-    "1イテレーションの時間": "time per iteration",
-    "イテレーション時間": "iteration time",
-    "イテレーション": "iteration",
-    "1ステップあたりの時間": "time per step",
-    "ステップあたりの時間": "time per step",
-    "1ステップの時間": "time per step",
-    "1 step の時間": "time per step",
-    "1 ステップの時間": "time per step",
-    "1 ステップあたりの時間": "time per step",
-    "stepあたりの時間": "time per step",
-    "step あたりの時間": "time per step",
-    "ステップの所要時間": "time per step",
-    "1ステップ時間": "step time",
-    "1ステップ": "step time",
-    "1 ステップ": "step time",
-    "1イテレーション": "iteration time",
-    "1 イテレーションの時間": "time per iteration",
-    "トークン": "tokens",
-    "ミリ秒": "ms",
-    "毫秒": "ms",
-    "秒": "s",
-    "词元": "tokens",
-    "토큰": "tokens",
-    "グローバルバッチサイズ": "global batch size",
-    "グローバルバッチ": "global batch size",
-    "マイクロバッチサイズ": "micro batch size",
-    "マイクロバッチ": "micro batch size",
-    "メモリ使用量": "memory usage",
-    "メモリ": "memory",
-    "シーケンス長": "sequence length",
-    "系列長": "sequence length",
-    "ステップ時間": "step time",
-    "ノード": "node",
-    "最大": "max",
-    "モデル": "model",
-    "サイズ": "size",
-    "초당 토큰 수": "tokens per second",
-    "초당 토큰": "tokens per second",
-    "초당 샘플 수": "samples per second",
-    "초당 샘플": "samples per second",
-    "초당 이미지 수": "images per second",
-    "GPU 수": "GPUs",
-    "GPU 개수": "GPUs",
-    "노드 수": "nodes",
-    "GPU당": "per GPU",
-    "GPU 당": "per GPU",
-    "배치": "batch",
-    "step당 시간": "time per step",
-    "step 당 시간": "time per step",
-    "step 시간": "step time",
-    "누적 스텝": "accumulation steps",
-    "누적": "accumulation",
-    "에폭당 시간": "time per epoch",
-    "스텝당 시간": "time per step",
-    "스텝 당 시간": "time per step",
-    "스텝당 소요 시간": "time per step",
-    "이터레이션당 시간": "time per iteration",
-    "이터레이션 시간": "iteration time",
-    "최대 메모리": "max memory",
-    "메모리 사용량": "memory usage",
-    "글로벌 배치 크기": "global batch size",
-    "글로벌 배치": "global batch size",
-    "마이크로 배치 크기": "micro batch size",
-    "마이크로 배치": "micro batch size",
-    "학습 속도": "speed",
-    "전체 처리량": "total throughput",
-    "전체": "total",
-    "정밀도": "precision",
-    "처리량": "throughput",
-    "메모리": "memory",
-    "시퀀스 길이": "sequence length",
-    "모델": "model",
-    "배치 크기": "batch size",
-    "스텝 시간": "step time",
-    "초": "s",
-}
-"""Words of labels in Chinese, Japanese and Korean."""
 
-_LONGEST_FIRST = sorted(_ELSEWHERE.items(), key=lambda word: -len(word[0]))
-"""A word before those that it holds."""
+@cache
+def _labels() -> Mapping[str, Any]:
+    text = files("assay.ingest.vocabulary").joinpath("labels.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
-_IN_EUROPE = {
-    "anzahl": "number of", "nombre": "number", "de": "of", "durchsatz": "throughput",
-    "débit": "throughput", "zeit": "time", "temps": "time", "schritt": "step",
-    "schrittzeit": "step time", "itération": "iteration", "pro": "per", "par": "per",
-    "speicher": "memory", "speicherbedarf": "memory usage", "mémoire": "memory", "modell": "model",
-    "modèle": "model", "knoten": "nodes", "nœuds": "nodes", "sekunde": "second",
-    "sekunden": "seconds", "seconde": "second", "sequenzlänge": "sequence length",
-    "mikrobatch": "micro batch", "globaler": "global", "globale": "global",
-    "genauigkeit": "precision", "mittlere": "mean", "mittlerer": "mean", "taille": "size",
-    "lot": "batch", "go": "GB", "mo": "MB", "durchschnittliche": "mean",
-    "auslastung": "utilization", "länge": "length", "präzision": "precision",
-    "maximale": "max", "maximal": "max", "maximaler": "max", "utilisée": "used", "crête": "peak",
-    "spitzenspeicher": "peak memory", "itérations": "iterations", "schritte": "steps",
-    "échantillons": "samples", "séquence": "sequence", "longueur": "length", "jetons": "tokens",
-    "bilder": "images", "précision": "precision", "gesamtdurchsatz": "total throughput",
-    "батч": "batch", "батча": "batch", "размер": "size", "память": "memory", "памяти": "memory",
-    "видеопамять": "vram", "видеопамяти": "vram", "пиковая": "peak", "пик": "peak", "гб": "GB",
-    "мб": "MB", "гиб": "GiB", "карту": "GPU", "карта": "GPU", "карт": "GPUs", "видеокарта": "GPU",
-    "видеокарту": "GPU", "видеокарт": "GPUs", "ускоритель": "accelerator", "узлов": "nodes",
-    "узлы": "nodes", "узел": "node", "число": "number of", "количество": "number of", "на": "per",
-    "токенов": "tokens", "токены": "tokens", "примеров": "samples", "сэмплов": "samples",
-    "изображений": "images", "картинок": "images", "с": "s", "сек": "s", "секунду": "per second",
-    "секундах": "seconds", "секунд": "seconds", "мсек": "ms",
-    "мс": "ms", "в": "", "время": "time", "шага": "of step", "шаг": "step",
-    "итерации": "of iteration", "итерацию": "iteration", "модель": "model",
-    "длина": "length", "последовательности": "sequence",
-    "контекста": "context", "контекст": "context", "скорость": "speed",
-    "производительность": "performance", "пропускная": "", "способность": "throughput",
-    "глобальный": "global", "общий": "total",
-    "parámetros": "parameters", "parâmetros": "parameters", "parametri": "parameters",
-    "paramètres": "parameters", "nodos": "nodes", "nós": "nodes", "nodi": "nodes", "nodo": "node",
-    "memoria": "memory", "memória": "memory", "máx": "max", "máxima": "max", "máximo": "max",
-    "massima": "max", "pico": "peak", "picco": "peak", "tiempo": "time", "tempo": "time",
-    "paso": "step", "pasos": "steps", "passo": "step", "passos": "steps", "pas": "step",
-    "iteración": "iteration", "iteração": "iteration", "iterazione": "iteration",
-    "muestras": "samples", "amostras": "samples", "campioni": "samples", "imágenes": "images",
-    "imagens": "images", "immagini": "images", "segundo": "second", "segundos": "seconds",
-    "secondo": "second", "secondi": "seconds", "acum": "accumulation",
-    "acumulación": "accumulation", "acumulação": "accumulation", "accumulo": "accumulation",
-    "gradientes": "gradient", "gradiente": "gradient", "gradienti": "gradient", "lote": "batch",
-    "tamaño": "size", "tamanho": "size", "dimensione": "size", "longitud": "length",
-    "comprimento": "length", "lunghezza": "length", "secuencia": "sequence",
-    "sequência": "sequence", "sequenza": "sequence", "precisión": "precision",
-    "precisão": "precision", "precisione": "precision", "rendimiento": "throughput",
-    "vazão": "throughput", "velocidad": "speed", "velocidade": "speed", "velocità": "speed",
-    "desempenho": "performance", "prestazioni": "performance", "modelo": "model",
-    "modello": "model", "tarjetas": "GPUs", "tarjeta": "GPU", "número": "number",
-    "numero": "number", "média": "mean", "media": "mean", "usada": "used", "por": "per",
-    "di": "of", "do": "of", "del": "of", "karte": "GPU", "karten": "GPUs", "cartes": "GPUs",
-    "placas": "GPUs", "schede": "GPUs", "sequenzen": "sequences", "séquences": "sequences",
-    "secuencias": "sequences", "sequências": "sequences", "sequenze": "sequences",
-    "последовательностей": "sequences", "beispiele": "samples", "ejemplos": "samples",
-    "exemplos": "samples", "exemples": "samples", "esempi": "samples",
-    "węzły": "nodes", "węzłów": "nodes", "węzeł": "node", "karty": "GPUs", "kart": "GPUs",
-    "karta": "GPU", "kartę": "GPU", "liczba": "number of", "globalny": "global",
-    "globalna": "global", "rozmiar": "size", "batcha": "batch", "czas": "time", "krok": "step",
-    "kroku": "of step", "kroki": "steps", "iteracji": "of iteration", "iteracja": "iteration",
-    "iterację": "iteration", "pamięć": "memory", "pamięci": "memory", "szczytowa": "peak",
-    "szczytowe": "peak", "maksymalna": "max", "zużycie": "usage", "użycie": "usage",
-    "tokeny": "tokens", "tokenów": "tokens", "próbki": "samples", "próbek": "samples",
-    "obrazy": "images", "obrazów": "images", "długość": "length", "sekwencji": "sequence",
-    "kontekstu": "context", "przepustowość": "throughput", "szybkość": "speed",
-    "prędkość": "speed", "wydajność": "performance", "precyzja": "precision",
-    "akumulacja": "accumulation", "gradientu": "gradient", "gradientów": "gradient",
-    "sekundę": "second", "sekundach": "seconds", "średni": "mean", "średnia": "mean",
-    "na": "per", "knooppunten": "nodes", "aantal": "number of", "doorvoer": "throughput",
-    "geheugen": "memory", "piekgeheugen": "peak memory", "geheugengebruik": "memory usage",
-    "stap": "step", "stappen": "steps", "staptijd": "step time", "tijd": "time",
-    "iteratie": "iteration", "snelheid": "speed", "batchgrootte": "batch size",
-    "sequentielengte": "sequence length", "gemiddelde": "mean", "afbeeldingen": "images",
-    "beelden": "images", "uzly": "nodes", "uzlů": "nodes",
-    "paměť": "memory", "paměti": "memory", "čas": "time", "iterace": "iteration",
-    "propustnost": "throughput", "rychlost": "speed", "tokenů": "tokens",
-}  # fmt: skip
-"""Words of labels in German, French, Russian, Spanish, Portuguese, Italian, Polish, Dutch and
-Czech. Short ones count beside a longer one."""
 
-_SHORT = {
-    "de", "pro", "par", "go", "mo", "lot", "на", "с", "в", "por", "di", "do", "del", "pas", "media",
-    "numero", "na", "stap", "kart",
-}  # fmt: skip
+Rules = Sequence[tuple[re.Pattern[str], str]]
+"""Expressions, and what each means in English, in the order in which they are to be replaced."""
+
+
+@cache
+def _of_asia() -> Rules:
+    """Rules for labels in Chinese, Japanese and Korean, a word before those that it holds."""
+    every = (rule for group in ("asian", "japanese", "chinese", "korean")
+             for rule in _labels()[group])  # fmt: skip
+    rules = [(re.compile(words, re.IGNORECASE), f" {meant} ") for words, meant in every]
+    words = sorted(_labels()["elsewhere"].items(), key=lambda word: -len(word[0]))
+    return [*rules, *((re.compile(re.escape(word)), f" {meant} ") for word, meant in words)]
+
+
+@cache
+def _of_europe() -> Rules:
+    """Rules for phrases and compounds in languages of the continent."""
+    return [(_whole(words), meant) for words, meant in _labels()["european"]]
+
+
+@cache
+def _any_of_europe() -> re.Pattern[str]:
+    return _whole("|".join(words for words, _ in _labels()["european"]))
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    """An expression for words that neither begin nor end within another."""
+    return re.compile(rf"(?<!\w)(?:{words})(?:(?<=\W)|(?!\w))", re.IGNORECASE)
+
+
+@cache
+def _in_europe() -> Mapping[str, str]:
+    return {str(word): str(meant) for word, meant in _labels()["europe"].items()}
+
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -505,7 +247,8 @@ def european(label: str) -> bool:
     """Whether a label has a word of a language of the continent, whose numbers may have commas for
     points."""
     words = {word.casefold() for word in _LETTERS.findall(label)}
-    return bool(words & (_IN_EUROPE.keys() - _SHORT))
+    known = words & _in_europe().keys() - set(_labels()["short"])
+    return bool(known) or _any_of_europe().search(label) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -513,22 +256,34 @@ def english(label: str) -> str:
     """A label with its words in English, where they are known in another language.
 
     >>> english("Zeit pro Schritt (s)"), english("メモリ使用量 (GB)"), english("pro rata")
-    ('time per step (s)', 'memory usage (GB)', 'pro rata')
+    ('step time (s)', 'memory usage (GB)', 'pro rata')
+    >>> english("Anzahl der Schichten"), english("隠れ次元"), english("專家平行")
+    ('number of layers', 'hidden size', 'expert parallel')
     """
     label = _OF_BOTH.sub(lambda found: f"/s/{found[1] or found[3]}", label.translate(_WIDE))
     if not label.isascii():
-        for word, meant in _LONGEST_FIRST:
-            label = label.replace(word, f" {meant} ")
-        if not label.isascii() and (simple := label.translate(SIMPLE)) != label:
-            for word, meant in _LONGEST_FIRST:
-                simple = simple.replace(word, f" {meant} ")
-            label = simple if simple.isascii() else label
-        label = " ".join(label.split())
+        label = _from_asia(label)
     label = _PER_DEVICE.sub("per ", label)
     if european(label):
-        label = _LETTERS.sub(lambda word: _IN_EUROPE.get(word[0].casefold(), word[0]), label)
+        for words, meant in _of_europe():
+            label = words.sub(meant, label)
+        known = _in_europe()
+        label = _LETTERS.sub(lambda word: known.get(word[0].casefold(), word[0]), label)
         label = _OF_WHAT.sub(r"\2 \1", " ".join(label.split()))
     return label
+
+
+def _from_asia(label: str) -> str:
+    """A label with its Chinese, Japanese and Korean in English: as it is written, or in the
+    letters of the mainland where that says all of it."""
+    written, simple = label, label.translate(SIMPLE)
+    for words, meant in _of_asia():
+        written = words.sub(meant, written)
+    if simple != label and not written.isascii():
+        for words, meant in _of_asia():
+            simple = words.sub(meant, simple)
+        written = simple if simple.isascii() else written
+    return " ".join(written.split())
 
 
 _OF_WHAT = re.compile(
@@ -536,7 +291,7 @@ _OF_WHAT = re.compile(
 )
 """A size or a length in front of its thing, as other languages have it: `taille de lot`."""
 
-_PER_DEVICE = re.compile(r"(?<= )(?:pro|par|na|je) (?=[GN]PUs?\b)")
+_PER_DEVICE = re.compile(r"(?<= )(?:pro|par|por|na|на|je) (?=[GN]PUs?\b)")
 """A short word that is clear before its device: `TFLOP/s pro GPU`."""
 
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
@@ -744,6 +499,8 @@ def _rate(words: Words) -> Said | None:
     scale = 1.0
     if kind == "token" and under & DAY:
         under, scale = under - DAY | {"s"}, 1 / 86_400
+    if kind and under & HOUR:  # `M tokens per hour`
+        under, scale = under - HOUR | {"s"}, 1 / 3_600
     if kind is None or not under & SECOND:
         return _other_rate(words, over, under)
     for word in over & set(COUNTS):
@@ -942,10 +699,11 @@ def _parameters(words: Words) -> Said | None:
     """Parameters in millions or billions; a bare number of them has no factor but its own."""
     every = set(words.every())
     scales = {COUNTS[word] for word in (*words.over, *words.beside) if word in COUNTS}
-    if not every & {"params", "param", "parameters", "size"} or words.under or len(scales) > 1:
+    named = every & {"params", "param", "parameters", "parameter", "size"}
+    if not named or words.under or len(scales) > 1:
         return None
-    fillers = {"params", "param", "parameters", "size", "model", "in"} | COUNTING | set(COUNTS)
-    if every - fillers or ("size" in every and not scales):
+    fillers = named | {"model", "in"} | COUNTING | set(COUNTS)
+    if every - fillers or (named & {"size", "parameter"} and not scales):
         return None
     scale = scales.pop() if scales else 1.0
     field = "model_size" if "size" in every else "parameters"

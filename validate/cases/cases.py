@@ -16,6 +16,7 @@ import polars as pl
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
+from assay.ingest.vocabulary.recomputation import OF_A_PART, how_much_again
 from assay.model.frames import GEMM_CASE
 from assay.model.machines.datasheets import candidates, resolve
 from assay.model.machines.dtypes import dtype
@@ -225,27 +226,19 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
     )
 
 
-_AGAIN = {
-    "none": "none", "no": "none", "false": "none", "off": "none", "null": "none", "无": "none",
-    "否": "none", "不": "none", "关": "none", "关闭": "none", "✗": "none", "❌": "none",
-    "不开启": "none", "未开启": "none", "不启用": "none",
-    "selective": "selective", "core_attn": "selective", "sel": "selective", "选择性": "selective",
-    "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
-    "ac": "full", "full ac": "full", "全部": "full", "全量": "full", "完全": "full", "全": "full",
-    "选择": "selective", "是": "full", "开": "full",
-    "开启": "full", "✓": "full", "✔": "full", "✅": "full",
-}  # fmt: skip
-"""Recomputation by the words that switch it: `uniform` and `block` say where, of all."""
+_AGAIN = {"null": "none", "uniform": "full", "block": "full", "ac": "full"}
+"""Recomputation by words that say where, of all, or that there is such a setting."""
 
 
 def _recomputed(text: str) -> str:
     """Recomputation that a printed word means; LookupError where it says nothing we know."""
-    bare = text.casefold().rstrip(".").removesuffix("重计算").removesuffix("激活")
-    word = _AGAIN.get(bare)
-    word = word or _AGAIN.get(text.casefold().partition(" ")[0])  # `selective op`, `full (uniform)`
-    if word is None:
+    much = how_much_again(text) or _AGAIN.get(text.casefold())
+    lead, _, rest = text.partition(" ")
+    if much is None and not OF_A_PART.search(rest):  # `selective op`
+        much = how_much_again(lead)
+    if much is None:
         raise LookupError(f"{text!r} is none of none, selective, full")
-    return word
+    return "full" if much == "on" else much
 
 
 def _products(

@@ -1,0 +1,130 @@
+"""How much of the activations is computed again, as a cell or a setting says it.
+
+In: what is printed as the value of such a setting, in whatever language. Out: `none`, `selective`
+or `full`; `on` where it is only said that something is; None where nobody can tell. The ways to
+compute in layers (`uniform`, `block`) and a part of the layers (`every 2nd layer`) say not how
+much, and are none of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal
+
+from assay.ingest.vocabulary.languages import SIMPLE
+
+HowMuch = Literal["none", "selective", "full", "on"]
+
+_WORDS: Mapping[HowMuch, str] = {
+    "none": (
+        "none no n false off disabled without w/o unused not-used not-enabled"
+        " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
+        " 不重计算 无重计算"
+        " なし 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
+        " 없음 안-함 안함 끔 꺼짐 미사용 미적용 비활성 비활성화 사용-안-함 사용-안함 아니오"
+        " keine keiner keines nein aus ohne deaktiviert abgeschaltet"
+        " aucun aucune non sans désactivé désactivée ninguno ninguna sin desactivado desactivada"
+        " nenhum nenhuma não sem desativado desativada desligado desligada"
+        " nessuno nessuna senza disattivato disattivata нет без выкл выключено выключен отключено"
+        " отключён отключен отключена не-используется ✗ ✘ ❌"
+    ),
+    "selective": (
+        "selective selectively sel core_attn core-attn 选择 选择性 选择式 选择性地"
+        " 選択 選択的 選択的な セレクティブ 선택 선택적 선택적으로 셀렉티브"
+        " selektiv selektive selektiver selektives sélectif sélective sélectivement"
+        " selectivo selectiva seletivo seletiva selettivo selettiva"
+        " выборочно выборочный выборочная выборочное селективно селективный селективная"
+        " селективное"
+    ),
+    "full": (
+        "full fully complete all all-layers every-layer each-layer full-layer full-layers"
+        " 全 全部 全量 完全 完整 全层 全部层 所有层 每层 完全的"
+        " フル 全層 全レイヤー 全レイヤ すべて 全て 完全な"
+        " 전체 완전 풀 모두 전부 모든-레이어 전체-레이어 전-레이어"
+        " voll volle voller vollständig vollständige vollständiger komplett komplette"
+        " alle-schichten"
+        " complet complète intégral intégrale toutes-les-couches completo completa"
+        " todas-las-capas todas-as-camadas integral полностью полный полная полное все-слои"
+    ),
+    "on": (
+        "on yes y true enabled used active 是 开 开启 启用 使用 有 打开 已开启 已启用"
+        " あり 有り オン 有効 はい する 使用する 예 있음 켜짐 켬 사용 활성 활성화 적용"
+        " ja ein an mit aktiviert eingeschaltet oui avec activé activée sí si con activado activada"
+        " sim com ativado ativada ligado ligada sì attivato attivata да вкл включено включён"
+        " включен ✓ ✔ ✅"
+    ),
+}
+"""Words of each answer, in English, Chinese, Japanese, Korean, German, French, Spanish, Portuguese,
+Italian and Russian, with strokes for blanks."""
+
+_MEANT: Mapping[str, HowMuch] = {
+    word.translate(SIMPLE): much for much, words in _WORDS.items() for word in words.split()
+}
+
+_IT = re.compile(
+    r"(?<![a-z])(?:activation |gradient |act\.? |grad\.? )?(?:re-?comput(?:e|ation|ing)|ckpt|ac"
+    r"|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
+    r"|(?:激活值?|梯度)?(?:重计算|重算|检查点)|(?:活性化の?)?(?:再計算|再计算|チェックポイント(?:ング)?)"
+    r"|(?:활성화 ?)?(?:재계산|체크 ?포인팅)|(?:aktivierungs)?neuberechnung|recalcul|rec[áa]lculo"
+    r"|recomputación|recomputação|ricalcolo|пересчёт|пересчет|перевычисление",
+    re.IGNORECASE,
+)
+"""The thing itself, beside the word for how much."""
+
+_REMARK = re.compile(
+    r"(?P<word>[^()（）,;:/]{1,40}?)\s*(?:[(（](?P<inner>[^()（）]{1,60})[)）]|[,;:/](?P<rest>[^()（）]{1,60}))"
+)
+
+OF_A_PART = re.compile(
+    r"[0-9]|block|every|each|half|some|layer|only|part|except|层|層|レイヤ|레이어|schicht|couche|capa"
+    r"|camada|сло",
+    re.IGNORECASE,
+)
+"""Words of a remark by which not all layers may be meant."""
+
+_AROUND = " \t*_`'\"“”「」.。"
+
+
+@lru_cache(maxsize=4096)
+def how_much_again(text: str) -> HowMuch | None:
+    """How much is computed again, by the word that says so.
+
+    >>> how_much_again("选择性"), how_much_again("vollständig"), how_much_again("なし")
+    ('selective', 'full', 'none')
+    >>> how_much_again("Selective (attention)"), how_much_again("full, uniform")
+    ('selective', 'full')
+    >>> how_much_again("full, 1 layer"), how_much_again("every 2nd layer"), how_much_again("block")
+    (None, None, None)
+    >>> how_much_again("no recompute"), how_much_again("✓"), how_much_again("-")
+    ('none', 'on', None)
+    """
+    bare = _bare(text)
+    if found := _said(bare):
+        return found
+    remark = _REMARK.fullmatch(bare)
+    found = _said(remark["word"]) if remark else None
+    if remark is None or found is None:
+        return None
+    beside = remark["inner"] or remark["rest"]
+    also = _said(beside)
+    if found == "on":  # `on (selective)`
+        return also if also in ("selective", "full", "on") else None
+    if found == "none":
+        return found if remark["inner"] and also in (None, found) else None
+    of_all = also == found or (also in (None, "on") and not OF_A_PART.search(beside))
+    return found if of_all else None
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.translate(SIMPLE).strip(_AROUND).casefold().split())
+
+
+def _said(text: str) -> HowMuch | None:
+    """The answer of a word, with or without the thing itself before or behind it."""
+    word = _bare(text)
+    if found := _MEANT.get(word.replace(" ", "-")):
+        return found
+    rest = _IT.sub(" ", word, count=1).strip(" ._-:：の")
+    return _MEANT.get(rest.replace(" ", "-")) if rest and rest != word else None
