@@ -20,10 +20,11 @@ report: $(STAMP)
 test: $(TEST)
 	@$(MAKE) --no-print-directory -j3 lint types pytest
 
-# a core for each worker; what the tests of one file share is made once; modules are compiled once
+# a core for each worker; what the tests of one file share is made once, and the longest files begin
+# (tests/conftest.py); modules are compiled once
 pytest: $(TEST)
 	@$(COMPILE)
-	PYTHONDONTWRITEBYTECODE= POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	PYTHONDONTWRITEBYTECODE= POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -m slow

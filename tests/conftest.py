@@ -1,7 +1,8 @@
-"""Shared by all tests: where the data is."""
+"""Shared by all tests: where the data is, and which tests begin."""
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable
 from functools import cache
@@ -17,11 +18,35 @@ from typer.main import get_command
 settings.register_profile("assay", deadline=None)
 settings.load_profile("assay")
 
+# as the command line does: with frames and grammars in memory, looking for garbage takes long
+gc.set_threshold(250_000)
+
 # `CliRunner` reads the signatures of all commands again for every call, which is a tenth of a test
 typer.testing._get_command = cache(get_command)
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
+
+LONGEST = (
+    "adversarial/test_linear.py",
+    "validate/wild/test_wild.py",
+    "ingest/test_parts.py",
+    "ingest/test_published_tables.py",
+    "validate/test_long.py",
+    "ingest/test_mutations.py",
+    "validate/golden/test_fixtures.py",
+    "ingest/test_trainers.py",
+    "validate/test_abridged.py",
+    "validate/test_fleet.py",
+    "validate/laws/test_documents.py",
+)
+"""Files that take longest, which begin: no worker is left with one of them when others are done."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of the longest files first, of all others in their order."""
+    places = {ROOT / "tests" / name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def mostly_slow(paths: Iterable[Path], every: int = 4) -> list[ParameterSet]:

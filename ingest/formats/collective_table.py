@@ -158,7 +158,7 @@ FORMAT = Format(
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:all[ _-]?(?:gather|to[ _-]?all)|reduce[ _-]?scatter"
     r"|all[ _-]?reduce)\b"
     r"|<th[\s>].*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
-    r"|^(?:[a-z][a-z0-9.-]*: )?\s*(?:# ?)?size\b[^|:=]*  +[^|:=]*(?:bus|algo?)[ _]?bw\b[^|:=]*$"
+    r"|^(?:[a-z][a-z0-9.-]*: )?\s*(?:# *)?size\b[^|:=]*  +[^|:=]*(?:bus|algo?)[ _]?bw\b[^|:=]*$"
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*)?\W*send[ _/-]?(?:recv|receive)"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|^[^|:=]*[,;\t]\"?(?:alg|bus)_?bw[a-z_/() ]*\"?(?:[,;\t]|$)"

@@ -32,7 +32,8 @@ MEASURES = re.compile(
     r"|\S-(?:latency|gbps)\b|\btime avg\b| per (?:s(?:ec(?:ond)?)?|step|iter(?:ation)?)(?:  |$)"
     r"|\b(?:step|iter(?:ation)?) time(?:  |$)|\btime/(?:step|iter)|  throughput  "
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
-    r"|^[^#]*\balgbw\b|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
+    r"|^[^#]*\balgbw\b|^#\s+size\s+(?!.*\b(?:count|elements)\b).*\balgbw\b"
+    r"|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""
@@ -233,7 +234,27 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
         return True
-    return _turned(lines, at)
+    return _turned(lines, at) or _said_below(lines, at)
+
+
+MOST_ROWS = 64
+"""Rows of a table below which a line may say in what its numbers are."""
+
+
+def _said_below(lines: Sequence[Line], at: int) -> bool:
+    """Whether the line below the numbers under a header says their unit: `(times in ms)`."""
+    head = pieces(lines[at])
+    if len(head) < FEWEST or any(map(is_number, head)):
+        return False
+    end = at + 1
+    while end < min(len(lines), at + 1 + MOST_ROWS):
+        words = pieces(lines[end])
+        if len(words) != len(head) or not is_number(words[-1]):
+            break
+        end += 1
+    below = (line.text.strip() for line in lines[end : end + ROWS])
+    note = next((text for text in below if text), "") if end > at + ROWS else ""
+    return _ALL_IN.search(note) is not None
 
 
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.) [0-9IVX]+[.:]\s")
@@ -385,29 +406,37 @@ _LOGGED = re.compile(r"^\s*(?:global_)?(?:step|iter|iteration|epoch)s?  .*\bloss
 
 def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
     """The table below labels of one word that stand two blanks apart, each of whose rows has as
-    many words, a blank apart, about where the labels are."""
-    head = pieces(lines[at])
-    if len(head) < FEWEST + 1 or any(" " in word.text or is_number(word) for word in head):
+    many words, a blank apart, about where the labels are; behind its number, from zero, perhaps."""
+    rows, end, index = list[GridRow](), at + 1, 0
+    if head := _united(lines, at):
+        at -= 1
+    head = head or _labels(lines[at])
+    bare = [_UNITS.sub("", word.text).strip() for word in head]
+    if len(head) < FEWEST + 1 or any(" " in text for text in bare) or any(map(is_number, head)):
         return None
     if any(sign in lines[at].text for sign in "|=:│") or _LOGGED.search(lines[at].text):
         return None
-    rows, end = list[GridRow](), at + 1
     while end < len(lines):
         line = lines[end]
         words = [Word(line.column + m.start(), line.column + m.end(), m[0])
                  for m in re.finditer(r"\S+", line.text)]  # fmt: skip
-        if len(words) != len(head) or not all(
+        if not rows:
+            index = int(len(words) == len(head) + 1)
+        if index and (not words or words[0].text != str(len(rows))):
+            break
+        if len(words) != len(head) + index or not all(
             word.begin < label.end + ASIDE and label.begin < word.end + ASIDE
-            for word, label in zip(words, head, strict=True)
+            for word, label in zip(words[index:], head, strict=True)
         ):
             break
         rows.append(GridRow(line, tuple(GridCell(w.text, line.number, w.begin) for w in words)))
         end += 1
-    counted = sum(is_number(Word(0, 0, cell.text)) for row in rows for cell in row.cells)
+    counted = sum(is_number(Word(0, 0, c.text)) for row in rows for c in row.cells[index:])
     if len(rows) < ROWS or 2 * counted < len(rows) * len(head):
         return None
     line = lines[at]
-    labels = tuple(GridCell(word.text, line.number, word.begin) for word in head)
+    named = [*[Word(line.column, line.column, "")] * index, *head]
+    labels = tuple(GridCell(word.text, line.number, word.begin) for word in named)
     return Grid("text", at, end, (GridRow(line, labels),), tuple(rows), exact=False)
 
 
@@ -443,7 +472,7 @@ def _ending(line: Line, head: Sequence[Word]) -> list[GridCell]:
 def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if head := _united(lines, at):
         at -= 1
-    head = head or _at_signs(pieces(lines[at]))
+    head = head or _labels(lines[at])
     if len(head) < FEWEST - _turned(lines, at) or (
         any(is_number(word) for word in head) and not _counts(head)
     ):
@@ -455,17 +484,45 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         first += 1
     if first >= len(lines):
         return None
-    top = pieces(lines[first])
+    top = _cells(lines[first])
     if len(head) < len(top) - 1 and len(apart := _at_units(head)) == len(top):
         head = apart  # labels that are wider than their columns
         return _grid(lines, at, first, head, 0)
+    top = _first_full(lines, first, len(head)) if len(top) < len(head) else top
     index = len(top) - len(head)
     if _counts(head) and (index != 1 or is_number(top[0])):
         return None  # a row of numbers, or a name that is missing
     placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
     if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
         return None
-    return _grid(lines, at, first, head, index)
+    return _grid(lines, at, first, head, index, top)
+
+
+def _first_full(lines: Sequence[Line], first: int, width: int) -> list[Word]:
+    """The cells of the first row that has one in each of its columns, where those above it have
+    fewer: a baseline has no difference to itself."""
+    for line in lines[first : first + MOST_LINES]:
+        cells = _cells(line)
+        if len(cells) >= width or len(cells) < ROWS:
+            return cells
+    return _cells(lines[first])
+
+
+_ASIDE = re.compile(r"#(?: |$)|<-|<=|←|//(?: |$)|\^ ")
+"""How a remark behind the cells of a row begins: `# best`, `<- new default`."""
+
+
+def _cells(line: Line) -> list[Word]:
+    """The pieces of a row without a remark behind them."""
+    found = pieces(line)
+    asides = [at for at, word in enumerate(found) if at >= ROWS and _ASIDE.match(word.text)]
+    return found[: asides[0]] if asides else found
+
+
+def _labels(line: Line) -> list[Word]:
+    """The pieces of a line of labels without the sign of a comment: `#   size   time`."""
+    found = pieces(line)
+    return _at_signs(found[1:] if found and found[0].text == "#" else found)
 
 
 _UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
@@ -480,11 +537,14 @@ _SQUARES = re.compile(r"(?<![\w=])(?:(?:[MNK] ?= ?){2}[MNK]|(?:[mnk] ?= ?){2}[mn
 
 def _united(lines: Sequence[Line], at: int) -> list[Word]:
     """The labels above a line of nothing but units in brackets, each with the unit below it."""
-    units = pieces(lines[at]) if 0 < at < len(lines) else []
+    units = _labels(lines[at]) if 0 < at < len(lines) else []
     if not units or not all(_UNITS.fullmatch(word.text) for word in units):
         return []
+    above = lines[at - 1].text
+    if above.lstrip().startswith("#") and not MEASURES.search(above):
+        return []  # of nccl-tests, which have a grammar of their own
     found = []
-    for label in pieces(lines[at - 1]):
+    for label in _labels(lines[at - 1]):
         below = [word for word in units if word.over(label)]
         if len(below) > 1:
             return []
@@ -521,10 +581,16 @@ def _at_units(head: Sequence[Word]) -> list[Word]:
 
 
 def _grid(
-    lines: Sequence[Line], at: int, first: int, head: Sequence[Word], index: int
+    lines: Sequence[Line],
+    at: int,
+    first: int,
+    head: Sequence[Word],
+    index: int,
+    top: Sequence[Word] = (),
 ) -> Grid | None:
-    """The grid below a header; `index` counts columns in front that have no label."""
-    top = pieces(lines[first])
+    """The grid below a header; `index` counts columns in front that have no label, `top` are the
+    cells of a full row, of the first one if none is given."""
+    top = top or _cells(lines[first])
     rows, end = [], first
     while end < len(lines) and (placed := _row(lines[end], top, index)) is not None:
         rows.append(placed)
@@ -547,6 +613,9 @@ def _upper(line: Line, labels: Sequence[Word]) -> GridRow | None:
     words = pieces(line)
     if len(words) < 2 or "  " not in line.text.strip() or any(sign in line.text for sign in "|=:"):
         return None
+    if spans := _spans(words, labels):
+        cells = (spans.get(at, label._replace(text="")) for at, label in enumerate(labels))
+        return GridRow(line, tuple(GridCell(word.text, line.number, word.begin) for word in cells))
     found: dict[int, Word] = {}
     for word in words:
         below = [at for at, label in enumerate(labels) if word.over(label)]
@@ -555,6 +624,28 @@ def _upper(line: Line, labels: Sequence[Word]) -> GridRow | None:
         found[below[0]] = word
     cells = (found.get(at, label._replace(text="")) for at, label in enumerate(labels))
     return GridRow(line, tuple(GridCell(word.text, line.number, word.begin) for word in cells))
+
+
+def _spans(words: Sequence[Word], labels: Sequence[Word]) -> dict[int, Word]:
+    """The name over each of the last columns, whose labels return under every one of some names:
+    `forward | backward` over `ms | TFLOPS | ms | TFLOPS`; nothing where they do not."""
+    texts = [label.text for label in labels]
+    for width in range(2, (len(texts) - 1) // len(words) + 1):
+        first = len(texts) - width * len(words)
+        group = texts[first : first + width]
+        if len(set(group)) < width or texts[first:] != group * len(words):
+            continue
+        if set(group) & set(texts[:first]):
+            continue
+        begins = range(first, len(texts), width)
+        over = all(
+            labels[at].begin < word.end and word.begin < labels[at + width - 1].end
+            for at, word in zip(begins, words, strict=True)
+        )
+        if over and not any(map(is_number, words)):
+            return {at + n: word for at, word in zip(begins, words, strict=True)
+                    for n in range(width)}  # fmt: skip
+    return {}
 
 
 def _below(head: Sequence[Word], row: Sequence[Word]) -> bool:
@@ -568,7 +659,7 @@ def _below(head: Sequence[Word], row: Sequence[Word]) -> bool:
 
 def _row(line: Line, top: Sequence[Word], index: int) -> GridRow | None:
     """The cells of a row in their columns; None where a line is none of the table."""
-    words = pieces(line)
+    words = _cells(line)
     if len(words) < len(top) and len(apart := _numbers_apart(words)) == len(top):
         words = apart if len(_placed(apart, top)) == len(top) else words
     if len(words) > len(top) or len(words) < min(2, len(top)):

@@ -104,8 +104,21 @@ def _below_titles(lines: Sequence[Line], first: int) -> int:
     wide = [at for at, line in enumerate(begin, first) if 2 * len(_filled(line, sign)) > most]
     if wide and wide[0] > first and _over(lines[wide[0] - 1], lines[wide[0]], sign):
         wide[0] -= 1
-    titles = all(len(_filled(line, sign)) < 2 for line in lines[first : wide[0]]) if wide else False
+    titles = wide and all(
+        len(_filled(line, sign)) < 2 or _groups(line, lines[wide[0]], sign)
+        for line in lines[first : wide[0]]
+    )
     return wide[0] if titles and most > 2 else first
+
+
+def _groups(upper: Line, lower: Line, sign: str) -> bool:
+    """Whether a line above a header has names in it, each over the first of several labels, all of
+    which say by themselves what they are: `Setup,,,Result,` over `Model,GPU,seq len,s/iter,MFU`."""
+    names, labels = (separated(line.text, sign) for line in (upper, lower))
+    over = [name for name in names if name.strip()]
+    apart = [label.strip() for label in labels if label.strip()]
+    clear = len(names) == len(labels) and len(set(apart)) == len(apart) >= 2 * len(over)
+    return clear and not any(map(_number, (*over, *apart)))
 
 
 def _over(upper: Line, lower: Line, sign: str) -> list[int]:
@@ -301,7 +314,7 @@ GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
 """A number with points between its thousands."""
 
 _COMMA = re.compile(
-    r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+|[0-9]+))"
+    r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u2009\u202f'’][0-9]{3})+|[0-9]+))"
     r",([0-9]+)(\s*[A-Za-zµ%/]*)"
 )
 """A number with a comma for its point, and points or blanks between its thousands."""
@@ -345,7 +358,7 @@ def _pointed(text: str) -> str:
     return f"{_GROUPING.sub('', found[1])}.{found[2]}{found[3]}" if found else text
 
 
-_GROUPING = re.compile(r"[.\s]")
+_GROUPING = re.compile(r"[.\s'’]")
 
 
 def _data(lines: Sequence[Line], at: int) -> list[Line]:

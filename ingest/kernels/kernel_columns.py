@@ -561,14 +561,16 @@ _WORD = re.compile(r"(?![0-9]+ ?[kKMG]?i?B?$)(?!.*[0-9] ?[x×*] ?[0-9]).*[A-Za-z
 def matrix(
     grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
 ) -> list[Column]:
-    """The columns of a table of sizes, or of operations, by numbers of ranks, of the one quantity
-    named above."""
+    """The columns of a table of sizes, or of operations, by numbers of ranks, or of operations by
+    sizes, of the one quantity named above."""
     labels = [plain(label) for label in grid.header()]
     sized = measured_as(labels[0], schema) if len(labels) > 1 else None
     if bare is None or bare.spec is None or sized is None or sized.spec is None:
         return []
     if sized.spec.name != "op" and (sized.spec.name != "bytes" or "op" not in above):
         return []
+    if sized.spec.name == "op" and (messages := _messages(labels[1:])):
+        return [sized, *(replace(bare, aside={"bytes": str(each)}) for each in messages)]
     found = [_OF_RANKS.match(label) for label in labels[1:]]
     by_nodes = {each["nodes"]: each["ranks"] for each in found
                 if each and each["nodes"] and each["ranks"]}  # fmt: skip
@@ -585,6 +587,24 @@ def matrix(
         columns.append(replace(bare, aside=aside))
     return _binary(grid, columns) if seen else []
 
+
+def _messages(labels: Sequence[str]) -> list[int]:
+    """The bytes of messages whose sizes head columns, `1 MiB | 16 MiB`, in 1,024s where they say so
+    or are powers of two in three columns or more; nothing where some label is of no size."""
+    found = [NUMBER.fullmatch(label) for label in labels]
+    told = [(float(each[1].replace(",", "")), each[2]) for each in found if each and each[2]]
+    if len(told) < len(found) or len(told) < len(("small", "large")):
+        return []
+    binary = all("i" in sign for _, sign in told) or (
+        len(told) >= FEWEST_SIZES
+        and all(n.is_integer() and int(n) & (int(n) - 1) == 0 for n, _ in told)
+    )
+    sizes = [round(n * 1024 ** BY_PLACE[sign.replace("i", "")]) for n, sign in told]
+    return sizes if binary and sizes == sorted({*sizes}) else []
+
+
+FEWEST_SIZES = 3
+"""Sizes of messages that prove that they are counted in 1,024s."""
 
 _ONE_SIZE = re.compile(
     r"(?:[MNK=NSLseq_len ]*[= ])?([0-9]{1,6})(k?)(?: ?[x×*] ?\1(?:\2)(?: ?[x×*] ?\1\2)?)?",

@@ -158,6 +158,14 @@ _SECTION = deferred(
 )
 """A heading that is the name of who computes what stands below it: `## CUTLASS 3.5`."""
 
+_SECTION_SAYS = deferred(
+    r"\s{0,8}(?:#{1,6}|={2,12}|-{2,12}|\*\*)\s{0,4}"
+    r"(?:backend|library|kernel|implementation|impl|provider)`? ?[=:] ?"
+    r"[`\"']?(?!(?:all|none|various|several|default|auto)\b)([A-Za-z][\w.+-]{1,30})[`\"'\s#=*:-]{0,12}",
+    re.I,
+)
+"""The same by whatever name, as programs print it: `## impl = flash2`."""
+
 _BLAS = r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|deepgemm|openblas|onednn|mkl|clblast)"
 
 _OF_BLAS = deferred(
@@ -165,6 +173,14 @@ _OF_BLAS = deferred(
     re.I,
 )
 """The library of products that a line on them names between commas: `gemm, cublasLt 12.4`."""
+
+_BEGINS_WITH_BLAS = deferred(
+    rf"[\s#*]{{0,8}}`?({_BLAS})`?(?: v?[0-9][0-9.]*)?"
+    r"(?: (?:through|via|called|driven|timed|measured)"
+    r" (?!.{0,60}\b(?:vs|versus|and (?:cu|roc|hip))))",
+    re.I,
+)
+"""How a line on products begins that says whose they are: `cuBLASLt through our own script`."""
 
 _COMPARED_WITH = deferred(
     r"\b(?:vs|versus|against|compared|relative|over|faster|slower|speed-?ups?|than|baseline|of the"
@@ -212,7 +228,8 @@ _OF_SIZE = deferred(
     r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
     r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)"
     r"(?: is)? (?:at|of)"
-    r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))) "
+    r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))"
+    r"|\b(?:[Mm]essage|[Pp]ayload|[Bb]uffer|[Tt]ensor|[Dd]ata)[ -]size(?: is|:| =)?) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )
 """The size of an operation, with its name or ranks: `all_reduce of 1 GiB`, `16 nodes, 1 GiB`."""
@@ -852,6 +869,10 @@ def _who_computes(text: str) -> str | None:
         return begins[1]
     if " only" in text and (alone := _ALONE.search(text)):
         return alone[1]
+    if begins := _BEGINS_WITH_BLAS.match(text):
+        return begins[1]
+    if (section := _SECTION_SAYS.fullmatch(text)) is not None:
+        return str(section[1])
     if HEADING.fullmatch(text) and (section := _SECTION.fullmatch(text)):
         return section[1]
     if len(text) > LONGEST or not names_products(text):

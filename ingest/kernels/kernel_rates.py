@@ -325,6 +325,8 @@ def of_programs(
     if bare is None or not held & {"bytes", "elements"} or held & {"time", "algbw", "busbw"}:
         return made
     named = dict[int, str]()
+    free = [label for label, each in zip(map(plain, grid.header()), columns, strict=True)
+            if each == Column() and not RATIO.search(label)]  # fmt: skip
     for at, label in enumerate(map(plain, grid.header())):
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         no_name = RATIO.search(label) or STATISTICS.search(label) or UNMEASURED & {*split(label)}
@@ -341,7 +343,45 @@ def of_programs(
         for at, device in devices.items():
             system = {"column": named[at]} if named[at] != device else {}
             made[at] = replace(bare, aside={"gpu": device, **system})
+    elif len(named) == len(free) and _of_systems(grid, named):
+        for at, label in named.items():
+            made[at] = replace(bare, aside={"column": label})
     return made
+
+
+_COUNTED = re.compile(
+    r"(?:[A-Za-z]|n?nodes?|n?ranks?|gpus?|hosts?|np|world|[tpdce]p|rails?|channels?|nics?)"
+    r"[ _-]?[0-9]+", re.IGNORECASE
+)  # fmt: skip
+"""A label of so many of something: `N2`, `nodes 4`."""
+
+FARTHEST = 30.0
+"""How many times more one system may reach than another with one message."""
+
+
+def _of_systems(grid: Grid, named: Mapping[int, str]) -> bool:
+    """Whether all columns but that of sizes are of systems by whatever name, which measured one
+    quantity: `Vendor A | Vendor B`, `old fabric | new fabric`."""
+    if len(named) < SEVERAL or len({*named.values()}) < len(named):
+        return False
+    for label in named.values():
+        words = set(split(label))
+        if _NO_NAME.search(label) or _COUNTED.fullmatch(label) or words & (NO_KERNEL | _NO_SYSTEM):
+            return False
+    texts = [[plain(row.cells[at].text) for at in named] for row in grid.rows
+             if len(row.cells) == grid.width]  # fmt: skip
+    amounts = [[_amount(text) for text in each] for each in texts]
+    near = all(min(each) * FARTHEST >= max(each) > 0 for each in amounts)
+    return bool(texts) and near and any("." in text for each in texts for text in each)
+
+
+_NO_SYSTEM = {
+    "latency", "bandwidth", "busbw", "algbw", "bw", "count", "elements", "iters", "iterations",
+    "steps", "rank", "ranks", "nodes", "gpus", "cost", "price", "power", "energy", "errors",
+    "wrong", "efficiency", "utilization", "loss", "messages", "message", "bytes", "per", "of",
+    "required", "requirement", "spec", "specification", "limit", "gb", "mb", "us", "ms", "s",
+}  # fmt: skip
+"""Words of labels of what is no system's name, but a quantity, a count or a bound."""
 
 
 _TYPE = re.compile(

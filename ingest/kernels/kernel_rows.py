@@ -828,8 +828,10 @@ _SPREAD = re.compile(r" ?\(?(?:±|\+/-) ?[0-9.]+ ?%?\)?$")
 """How far measurements lay apart, behind their mean."""
 
 
-_APART = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+(?:\.[0-9]+)?")
-"""A number with its thousands apart: `24 571`."""
+_APART = re.compile(
+    r"[0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+)(?:\.[0-9]+)?"
+)
+"""A number with its thousands apart: `24 571`, `24'571`."""
 
 
 def _value(text: str, column: Column, at: GridCell) -> Cell | None:
@@ -846,7 +848,9 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
         return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
     text = _SPREAD.sub("", text)
-    found = NUMBER.fullmatch(text if _APART.fullmatch(text) is None else re.sub(r"\s", "", text))
+    found = NUMBER.fullmatch(
+        text if _APART.fullmatch(text) is None else re.sub(r"[\s'’]", "", text)
+    )
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
     digits = found[1].replace(",", "")

@@ -391,7 +391,7 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _of_pairs(_of_pytest(_of_nvbench(_of_timers(_of_ncu(grid)))))
+    grid = _of_copies(_of_pairs(_of_pytest(_of_nvbench(_of_timers(_of_ncu(grid))))))
     grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
     return _settings_apart(grid, schema)
 
@@ -442,6 +442,38 @@ def _of_pairs(grid: Grid) -> Grid:
     if not both or not rows or not any(map(_OF_A_COPY.fullmatch, rest)):
         return grid
     return with_column(grid, "operator", "p2p copy")
+
+
+_A_TEST = re.compile(
+    r"(?:host|device|all)_to_(?:host|device|all)(?:_[a-z]+){0,6}_(?:ce|sm)|device_local_copy",
+    re.IGNORECASE,
+)
+"""The name of a test of nvbandwidth: `device_to_device_memcpy_read_ce`."""
+
+_OF_A_TEST = re.compile(
+    r"(mean|avg\.?|average|median)?(?:lowest|min(?:imum)?|sum|result|measured|value|achieved)?"
+    r"[ _]?(?:bandwidth|bw|throughput)?[ _]?[(\[]?([GM]i?B/s|GBps)[)\]]?",
+    re.IGNORECASE,
+)
+
+
+def _of_copies(grid: Grid) -> Grid:
+    """The grid of tests of nvbandwidth with the name of each as that of the operator, and the one
+    bandwidth of each, or their mean, as what was measured."""
+    labels = [plain(label) for label in grid.header()]
+    first = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.one]
+    if not first or not all(map(_A_TEST.fullmatch, first)):
+        return grid
+    rates = {at: told for at, label in enumerate(labels)
+             if at and (told := _OF_A_TEST.fullmatch(label))}  # fmt: skip
+    means = [at for at, told in rates.items() if told[1]]
+    mine = means if len(means) == 1 else [*rates]
+    if len(mine) != 1:
+        return grid
+    renamed = {0: "operator", mine[0]: f"bandwidth ({rates[mine[0]][2]})"}
+    head = grid.heads[0]
+    cells = (cell._replace(text=renamed.get(at, cell.text)) for at, cell in enumerate(head.cells))
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
 
 _AN_END = re.compile(r"(?:GPU|cuda:|dev(?:ice)?|rank|node)?[ _:]?[0-9]{1,4}", re.IGNORECASE)

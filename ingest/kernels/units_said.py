@@ -145,7 +145,7 @@ def _right_below(lines: Sequence[Line], grid: Grid) -> Iterator[Line]:
     """The line right below a table that speaks of it, and of no table behind that line."""
     below = [line for line in lines[grid.end : grid.end + _BELOW] if line.text.strip()][:2]
     text = below[0].text if below else ""
-    if text and lines[grid.end + 1 :] and below[0] in lines[grid.end : grid.end + 2]:
+    if text and below[0] in lines[grid.end : grid.end + 2]:
         of_next = text.rstrip().endswith(":") or any(ROW.match(line.text) for line in below[1:])
         if _OF_THIS.match(text) and not of_next:
             yield below[0]

@@ -10,8 +10,10 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import os
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 
 import polars as pl
@@ -204,8 +206,25 @@ def holds(texts: pl.Series, *patterns: str, plain: bool = False) -> pl.Series:
     Long patterns are searched for apart: one of all has more states than the search keeps, and
     takes a hundred times as long.
     """
-    found = (texts.str.contains(fitting(each, plain=plain)) for each in _together(patterns))
+    search = _keeper(plain=plain) if len(texts) <= FEW else None
+    found = [
+        search.submit(texts.str.contains, wanted).result() if search else texts.str.contains(wanted)
+        for wanted in (fitting(each, plain=plain) for each in _together(patterns))
+    ]
     return functools.reduce(operator.or_, found, texts.is_null())
+
+
+@cache
+def _keeper(*, plain: bool) -> ThreadPoolExecutor:
+    """A thread that keeps the patterns of `holds` compiled for the next few lines.
+
+    Polars keeps 32 patterns a thread, and a document asks for more than twice as many: in one
+    thread for all each would be compiled anew, which takes longer than to look through the lines.
+    """
+    return ThreadPoolExecutor(1, thread_name_prefix="ascii" if plain else "texts")
+
+
+os.register_at_fork(after_in_child=_keeper.cache_clear)  # threads stay behind in the parent
 
 
 @cache

@@ -87,6 +87,27 @@ _OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S{0,40}[A-Za-z]", re.
 _SIGNS = re.compile(r"^(?i:n/?a)?[—–✗❌(\s-]+|(?<!\()\)$")
 
 
+NO_ROOM_ELSEWHERE = re.compile(
+    r"\W{0,4}(?:(?:CUDA[- ]|GPU[- ])?(?:speicher(?:überlauf|mangel| voll| reicht nicht(?: aus)?"
+    r"| nicht ausreichend| erschöpft)|(?:zu wenig|kein|nicht genug|nicht genügend)"
+    r" (?:GPU-)?speicher"
+    r"|passt nicht(?: (?:in den|auf die|auf den) [\w-]{1,20})?"
+    r"|mémoire (?:insuffisante|saturée|pleine)|(?:dépassement|manque) (?:de )?mémoire"
+    r"|(?:à )?court de mémoire|ne tient pas(?: en mémoire)?"
+    r"|(?:sin|falta de|fuera de|desbordamiento de) memoria|memoria (?:insuficiente|agotada|llena)"
+    r"|no cabe(?: en memoria)?|(?:sem|falta de|estouro de) memória"
+    r"|memória (?:insuficiente|esgotada)"
+    r"|não coube|memoria (?:insufficiente|esaurita)|(?:нехватка|не хватило|не хватает|недостаточно"
+    r"|мало) памяти|память (?:кончилась|закончилась)|не влезло|brak pamięci|za mało pamięci"
+    r"|(?:onvoldoende|te weinig) geheugen|nedostatek paměti)"
+    r"|(?:CUDA )?(?:OOM|out of memory)"
+    r"|(?:显存|内存)(?:不足|溢出|不够|爆了|超限)|爆(?:显存|内存|了)|放不下|メモリ(?:不足|溢れ|が足りない)"
+    r"|(?:乗|載)らない|메모리 ?(?:부족|초과))\W{0,4}",
+    re.IGNORECASE,
+)
+"""A cell that says in another language that memory was not enough."""
+
+
 @lru_cache(maxsize=1024)
 def ended(text: str) -> str | None:
     """The event that a cell says happened instead of a measurement; None of any other.
@@ -99,7 +120,7 @@ def ended(text: str) -> str | None:
     tree = parsed_alike("table_cell", "quantity_cell", text)
     child = tree.children[0] if tree is not None and tree.children else None
     if not isinstance(child, Tree) or child.data != "outcome" or _OF_ANOTHER.search(text):
-        return None
+        return "OOM" if NO_ROOM_ELSEWHERE.fullmatch(text) else None
     return _SIGNS.sub("", text)
 
 

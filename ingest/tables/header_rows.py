@@ -21,8 +21,10 @@ from assay.ingest.schema.record import Line, Schema
 def carried(grid: Grid, schema: Schema) -> Grid:
     """The grid with names and settings of its first columns in the rows below that leave them
     blank: `7B | AdamW`, then ` | SGD`. A row with one cell is a title, and a file of separated
-    values means what it leaves out."""
-    if grid.syntax not in ("markdown", "rst", "text", "latex") or not grid.heads or grid.labels:
+    values means what it leaves out, unless it was written by hand."""
+    if not grid.heads or grid.labels:
+        return grid
+    if grid.syntax not in ("markdown", "rst", "text", "latex") and not _named_once(grid):
         return grid
     if all(row.cells and row.cells[0].text for row in grid.rows):
         return grid
@@ -53,6 +55,28 @@ def carried(grid: Grid, schema: Schema) -> Grid:
         rows.append(row)
     return grid if same else replace(grid, rows=tuple(rows))
 
+
+def _named_once(grid: Grid) -> bool:
+    """Whether the first column of separated values has each name once over the rows that it is of,
+    as sheets do that are written by hand: a program that leaves names out repeats others."""
+    if grid.syntax not in ("csv", "tsv"):
+        return False
+    texts, alike, above = list[str](), False, ""
+    for row in grid.rows:
+        if row.one or sum(bool(cell.text) for cell in row.cells) < _LEAST_FILLED:
+            above = ""  # a title begins another part
+            continue
+        texts.append(row.cells[0].text)
+        alike |= bool(above) and texts[-1] == above
+        above = texts[-1] or above
+    names = sum(map(bool, texts))
+    left_out = len(texts) - names
+    few = min(names, left_out) < _LEAST_FILLED or left_out * FEW_NAMES < names
+    return bool(texts and texts[0]) and not few and not alike
+
+
+FEW_NAMES = 2
+"""So many times more names than rows without one are none that stand over these."""
 
 _TICKED = re.compile(r"[\W_]*(?:x|y|yes|true|on|best|new|ours)?[\W_]*", re.IGNORECASE)
 """A sign that something is so, and is not where it is missing."""
@@ -86,7 +110,8 @@ def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
         for both, own in zip(joined.header(), lower, strict=True)
     ]
     more = sum(told) > sum(_measures(each, schema) for each in grid.header())
-    return joined if more or _DIGIT.search("".join(lower)) or _names_below(grid) else grid
+    named = _names_below(upper, grid.rows[0])
+    return joined if more or _DIGIT.search("".join(lower)) or named else grid
 
 
 _DIGIT = re.compile("[0-9]")
@@ -139,11 +164,13 @@ def _bracketed(upper: GridRow, lower: GridRow) -> GridRow:
     return replace(lower, cells=tuple(cells))
 
 
-def _names_below(grid: Grid) -> bool:
-    """Whether the first row has nothing but names below labels that return, and each another."""
-    upper = [plain(cell.text) for cell in grid.heads[0].cells]
-    lower = [plain(cell.text) for cell in grid.rows[0].cells]
-    named = [(over, under) for over, under in zip(upper, lower, strict=True) if under]
+def _names_below(over: GridRow, under: GridRow) -> bool:
+    """Whether the first row has nothing but names below labels that return, or that stand over
+    several columns, and each another; in front of them is what the first columns are."""
+    upper = [plain(cell.text) for cell in over.cells]
+    lower = [plain(cell.text) for cell in under.cells]
+    first = next((at for at, text in enumerate(upper) if text), len(upper))
+    named = [pair for pair in zip(upper[first:], lower[first:], strict=True) if pair[1]]
     alone = all(over and upper.count(over) > 1 for over, _ in named)
     return alone and len(set(named)) == len(named) > 1
 

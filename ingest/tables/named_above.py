@@ -247,7 +247,7 @@ def declares(text: str) -> bool:
     for sentence in SENTENCE_END.split(_TAG.sub("", unmarked(text)).strip()):
         if _VERB.search(sentence) or _NO_TRAINING.search(sentence):
             continue
-        parts = (part.strip(" .:;") for part in sentence.split(","))
+        parts = (part.strip(" .:;").removeprefix("in ") for part in sentence.split(","))
         if any(map(_DECLARES.fullmatch, parts)):
             return True
     return False

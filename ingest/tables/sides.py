@@ -136,7 +136,10 @@ def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[G
     upper, lower = ([plain(cell.text) for cell in row.cells] for row in grid.heads)
     if len(upper) != len(lower):
         return ()
-    columns = [header([text], schema)[0] if text else Column("", None) for text in upper]
+    columns = [
+        _in_unit(text, schema, printed_unit(grid, at)) if text else Column("", None)
+        for at, text in enumerate(upper)
+    ]
     own = {
         at: (under, replace(column, label=f"{over} {under}"))
         for at, (over, under, column) in enumerate(zip(upper, lower, columns, strict=True))
@@ -428,7 +431,7 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         for at, label in enumerate(labels)
         if shared[at].spec is None and (told := _worded(label, schema))
     }
-    if not _rectangular(own.values()):
+    if not _have_one_in_common(own.values()):
         return ()
     held = {column.spec.name for _, column in own.values() if column.spec}
     for at, column in enumerate(shared):
@@ -471,7 +474,9 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
         of_parts = set(split(english(dashed[2]))) & (_NO_SIDE | PARTS_OF_MEMORY)
         if column.spec is not None and column.spec.name == "memory" and not of_parts:
             return dashed[2], replace(column, label=label)
-    found = _WITH_UNIT_BEHIND.fullmatch(label)
+    inner = _WITH_UNIT_WITHIN.fullmatch(label)
+    whole = f"{inner[1]} {inner[3]} {inner[2]}" if inner and unit(inner[2][1:-1]) else label
+    found = _WITH_UNIT_BEHIND.fullmatch(whole)
     words = found[1].split() if found else []
     behind = (found[2] or "") if found else ""
     for cut in range(1, len(words) if len(words) <= MOST_WORDS else 0):
@@ -498,6 +503,9 @@ _A_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}(?:(?:rc|a|b|\.dev|\.post)[0-9]
 """The number of a version, as a name: `tok/s 0.10.4`."""
 
 _WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
+
+_WITH_UNIT_WITHIN = re.compile(r"([^()\[\]]+?)\s*([(\[][^()\[\]]+[)\]])\s+([^()\[\]]+)")
+"""A label with its unit before its last words: `step (ms) before`."""
 
 _OF_SIDES = {
     "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate", "step_time",
@@ -534,14 +542,13 @@ def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
     return len(set(pairs)) == len(pairs) == len(names) * len(held) and len(names) > 1
 
 
-def _of_two_turns(told: Iterable[tuple[str, Column]]) -> bool:
-    """Whether names are those of before and after, which have a quantity in common, each once;
-    one of them may have more: `ms/step before | ms/step after | img/s after`."""
+def _have_one_in_common(told: Iterable[tuple[str, Column]]) -> bool:
+    """Whether several names all have some quantity, each once; one of them may have more:
+    `ms/step before | ms/step after | img/s after`."""
     pairs = [(name, column.spec.name) for name, column in told if column.spec]
     held = {name: {field for each, field in pairs if each == name} for name, _ in pairs}
-    turns = {frozenset({"before", "after"}), frozenset({"old", "new"}), frozenset({"main", "pr"})}
-    named = frozenset(name.casefold() for name in held) in turns
-    return named and len(set(pairs)) == len(pairs) and bool(set.intersection(*held.values()))
+    once = len(set(pairs)) == len(pairs)
+    return once and len(held) > 1 and bool(set.intersection(*held.values()))
 
 
 def _models_apart(told: Iterable[tuple[str, Column]]) -> bool:
@@ -730,7 +737,7 @@ DIGIT = re.compile("[0-9]")
 _GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNORECASE)
 
 
-_RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
+_RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
 
 
 _NO_RUN = re.compile(r"[-–—/]+|n/?a", re.IGNORECASE)
@@ -824,7 +831,7 @@ def _with_their_unit(grid: Grid, at: int) -> bool:
     return len(known) * 3 >= len(held) * 2 > 0
 
 
-_WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*\(?([A-Za-z/.]+)\)?")
+_WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*\s*\(?([A-Za-z/.]+)\)?")
 
 
 def _ran_out(grid: Grid, at: int, column: Column) -> bool:

@@ -17,6 +17,7 @@ from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
+from assay.ingest.tables.csv_sections import LONGEST_OUTCOME, NO_ROOM_ELSEWHERE
 from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
@@ -510,8 +511,15 @@ _A_TIME = re.compile(r"(?<!\bstep )(?<!\biteration )\btime$", re.IGNORECASE)
 
 
 def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
-    """The grid with `OOM` for the signs by which its document says so, where rows have numbers
-    beside them that are no configuration."""
+    """The grid with `OOM` for the signs by which its document says so, or for what another language
+    has for it, where rows have numbers beside them that are no configuration."""
+    elsewhere = {
+        text for row in grid.rows for cell in row.cells
+        if len(cell.text) <= LONGEST_OUTCOME
+        and not (cell.text.isascii() and not _MAY_BE_NO_ROOM.search(cell.text))
+        and NO_ROOM_ELSEWHERE.fullmatch(text := plain(cell.text))
+    }  # fmt: skip
+    signs = {*signs, *elsewhere}
     if not signs or not grid.heads:
         return grid
     columns = header(grid.header(), schema)
@@ -524,6 +532,10 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
         for row in grid.rows
     )  # fmt: skip
     return replace(grid, rows=rows)
+
+
+_MAY_BE_NO_ROOM = re.compile(r"[Ss]peicher|[Pp]asst|[Mm]emoria|[Gg]eheugen|[Cc]abe|tient")
+"""In a cell of ASCII that may say in another language that memory was not enough."""
 
 
 _RATED_IN = re.compile(

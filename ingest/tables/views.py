@@ -82,7 +82,7 @@ from assay.ingest.tables.sides import (
 from assay.ingest.tables.turned import grouped_below, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import ALTERS, english, of_one_device, said, split
+from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, said, split
 
 MOST_WIDE = 10_000
 """Columns beyond which no table is of runs: a sweep's export has some thousands."""
@@ -304,8 +304,20 @@ _OF_BATCHES = re.compile(
 _ACCUMULATED = re.compile(r"accum|micro-?batch|梯度累积|累加", re.IGNORECASE)
 
 
-_ONE_MACHINE = re.compile(r"单机(?!多机)|单节点")
+_ONE_MACHINE = re.compile(
+    r"单机(?!多机)|单节点|(?i:(?<!per )(?<!from )\b(?:one|single|1)[ -](?:single[ -])?"
+    r"(?:[\w-]+ )?(?:node|machine|server|host|box)\b(?! (?:to|vs|has|holds|contains|is)\b))"
+)
 """Words of runs on one machine, whose rate is that of the run."""
+
+_PER_MACHINE = re.compile(
+    r"\s*(?:[(\[](?:per |(?:for )?the )?(?:whole |full |entire |single |one |1 )?"
+    r"(?:node|machine|server|host|box)[)\]]"
+    r"|(?:/|\bper\b)\s*(?:node|machine|server|host|box)(?![A-Za-z])|,\s*(?:whole |full |entire )?"
+    r"(?:node|machine|server|host|box)$)",
+    re.IGNORECASE,
+)
+"""The same in the label of a rate in English: `samples/s (node)`, `tokens/s/node`."""
 
 _TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
 
@@ -322,9 +334,11 @@ def _on_one(grid: Grid, above: Sequence[Line]) -> bool:
 
 def _of_all(label: str) -> str:
     """The label of a rate of a machine as that of a rate of the job."""
-    if not MACHINE.search(label):
-        return label
-    return f"{MACHINE.sub('', label).replace('()', '').strip()} (total)"
+    if MACHINE.search(label):
+        return f"{MACHINE.sub('', label).replace('()', '').strip()} (total)"
+    whole = _PER_MACHINE.sub("", label) if _PER_MACHINE.search(label) else label
+    rated = said(whole) if whole != label else None
+    return f"{whole} (total)" if rated and rated.field in _OF_GENERIC else label
 
 
 def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> dict[str, str]:
@@ -340,7 +354,8 @@ def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> di
     }
     if batches and not any(map(_ACCUMULATED.search, (*labels, *(line.text for line in above)))):
         told = {**told, **batches}
-    if any(map(MACHINE.search, labels)) and (OF_A_MACHINE in legend or _on_one(grid, above)):
+    of_one = any(MACHINE.search(label) or _PER_MACHINE.search(label) for label in labels)
+    if of_one and (OF_A_MACHINE in legend or _on_one(grid, above)):
         told = {**told, **{plain(label): _of_all(plain(label)) for label in labels}}
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
@@ -384,7 +399,7 @@ def _listed_in_order(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     return {label: meant for label, meant in zip(shown, told, strict=False) if meant}
 
 
-_NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")
+_NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*(?:\s*±\s*[0-9.,]+)?")
 
 
 _OF_GENERIC = {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}
@@ -871,6 +886,8 @@ def _by_ratio(
     pair = in_ratio(rows, compares) or _in_ratio_though_named(rows, columns, compares)
     if pair is None or not found.unit_known or any(columns[at].spec for at in pair):
         return ()
+    if any(_is_of_another(columns[at].label, found.field) for at in pair):
+        return ()
     columns = [Column(c.label, None) if at in compares else c for at, c in enumerate(columns)]
     rest, spec = common(columns, set(pair)), fields(schema)[found.field]
     own = {at: Column(columns[at].label, spec, found.scale) for at in pair}
@@ -878,6 +895,14 @@ def _by_ratio(
         Group(rest, {at: column}, column.label, named_side(column.label, schema), at)
         for at, column in own.items()
     )
+
+
+def _is_of_another(label: str, name: str) -> bool:
+    """Whether the label of a side names a unit or a quantity itself, which is not that of the field
+    of a name: `ms/step before` below a text on images a second."""
+    timed = set[str]() if name in ("step_time", "time") else {"time", "latency", "duration"}
+    words = {word for word in _words_of_a_name(label) if len(word) > 1}  # `framework B`
+    return bool(words & ((_OTHER_THINGS - DEVICE) | timed))
 
 
 def _in_ratio_though_named(

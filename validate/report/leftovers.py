@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from assay.model.transformer.parallel import faults
@@ -219,12 +220,21 @@ def _impossible(report: Report, rest: pl.DataFrame) -> pl.DataFrame:
     needed = [name for name in STEP_NEEDS if name in table.columns]
     asked = rest.filter(pl.col("quantity").is_in(SAID)).select("case").unique()
     whole = table.drop_nulls(needed).join(asked, on="case", how="semi", maintain_order="left")
-    found = []
-    for row in completed(whole).iter_rows(named=True):
-        built = run(row)
-        if built is not None and (said := faults(built, gpus_given=row["gpus"])):
-            found.append((row["case"], said[0]))
+    rows = completed(whole)
+    alike = [name for name in rows.columns if name not in ("case", "line")]  # steps of a run are
+    firsts = rows.unique(alike, keep="first", maintain_order=True)
+    wrong = [_fault(row) is not None for row in firsts.iter_rows(named=True)]
+    some = firsts.filter(pl.Series(wrong, dtype=pl.Boolean))
+    same = rows.join(some, on=alike, how="semi", nulls_equal=True, maintain_order="left")
+    found = [(row["case"], _fault(row)) for row in same.iter_rows(named=True)]  # some name the case
     return pl.DataFrame(found, {"case": pl.String, "impossible": pl.String}, orient="row")
+
+
+def _fault(row: Mapping[str, Any]) -> str | None:
+    """The first reason why the run of a row cannot be; None where it can, or is none."""
+    built = run(row)
+    said = faults(built, gpus_given=row["gpus"]) if built is not None else ()
+    return said[0] if said else None
 
 
 def _said_otherwise(report: Report) -> pl.DataFrame:
