@@ -12,22 +12,20 @@ rows, nothing is said of the others. What would contradict the counts of a row i
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
-from math import inf, isclose, prod
+from math import isclose, prod
 
+from assay.ingest.binding.around import AROUND, OF_ALL, OWN, SET_UP, Around
+from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
-from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import MACHINES, spoken_of
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.mentions import Clause, Paragraph, paragraphs_of, size_said, sizes_in
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, part_of_set_up
-from assay.ingest.statements.context import ARCHITECTURE, ELSEWHERE, Context
+from assay.ingest.statements.context import ARCHITECTURE, Context
 from assay.ingest.statements.named_machines import has_word
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.values import known, saying
@@ -46,10 +44,6 @@ NAMED = {"model", "model_size", "parameters", "program", "network"}
 """Fields of which clauses far from a table may name another's."""
 
 
-OWN, AROUND, SET_UP, OF_ALL = range(4)
-"""How a paragraph stands to a table."""
-
-
 def mentioned(
     records: Sequence[Record],
     lines: Sequence[Line],
@@ -66,14 +60,17 @@ def mentioned(
     tabled = {line for row in rows for line, _ in row.places()}
     paragraphs = paragraphs_of(lines, tabled, taken)
     empty = [line.number for line in lines if not line.text.strip()]
-    around = _Around(paragraphs, sorted(tabled), empty, context)
+    around = Around(paragraphs, sorted(tabled), empty, context)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
     since = 0
     for table in around.tables(rows):
         own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
-        own |= {fact for name in own for fact in SAME_FACT.get(name, ())}
-        near = list(around.chain(table[0].line, table[-1].line))
+        own |= {
+            fact for name in own for fact in SAME_FACT.get(name, ())
+            if name in ONE_FACT or _varies(name, table)
+        }  # fmt: skip
+        near = list(around.speaking(table[0].line, table[-1].line))
         on_it = _on_machine(near, machines) if machines else {}
         for row in table:
             if "gpu" not in row.cells:
@@ -88,6 +85,11 @@ MOST_LINES = 20_000
 
 def _is_own(cell: Cell) -> bool:
     return cell.value_origin == "printed" and cell.state in ("value", "outcome")
+
+
+def _varies(name: str, table: Sequence[Record]) -> bool:
+    """Whether rows of a table print more than one value of a setting."""
+    return len({row.cells[name].text for row in table if name in row.cells}) > 1
 
 
 def _spoken_by(row: Record) -> set[str]:
@@ -112,195 +114,6 @@ _OF_AGAIN = deferred(
 )
 
 
-class _Around:
-    """Where the paragraphs of a document stand among its tables and headings."""
-
-    def __init__(
-        self,
-        paragraphs: Sequence[Paragraph],
-        rows: Sequence[int],
-        empty: Sequence[int],
-        context: Context,
-    ) -> None:
-        self._every, self._rows, self._empty = paragraphs, rows, empty
-        self._tables: dict[tuple[int, ...], float] = {}
-        self._firsts = [each.first for each in paragraphs]
-        self._context = context
-        self._titles = dict(context.titles)
-        self._numbered: list[int] = []  # lines of headings by their numbers alone
-        self._sections = list(self._in_plain_text())
-        self._headings = [line for line, _ in self._sections]
-        self._paths = [self._path(each.first) for each in paragraphs]
-        self._before: list[int] = []  # paragraphs that the table before had
-
-    def _path(self, line: int) -> tuple[int, ...]:
-        at = bisect_right(self._headings, line)
-        return self._sections[at - 1][1] if at else ()
-
-    def _in_plain_text(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """The sections of a document; of one without headings by its numbered lines."""
-        if self._context.sections:
-            yield from self._context.sections
-            return
-        path: list[tuple[int, int]] = []
-        for each in self._every:
-            found = _NUMBERED.fullmatch(each.text.strip()) if len(each.lines) == 1 else None
-            if found is None:
-                continue
-            depth = found[1].strip(".").count(".")
-            path = [*(above for above in path if above[0] < depth), (depth, each.first)]
-            self._titles[each.first] = found[2]
-            self._numbered.append(each.first)
-            yield each.first, tuple(line for _, line in path)
-
-    def tables(self, rows: Sequence[Record]) -> Iterator[list[Record]]:
-        """The rows between the same two paragraphs, and empty lines."""
-        held: list[Record] = []
-        for row in rows:
-            if held and self._apart(held[-1].line, row.line):
-                yield held
-                held = []
-            held.append(row)
-        if held:
-            yield held
-
-    def _apart(self, line: int, other: int) -> bool:
-        return any(
-            bisect_left(places, line) != bisect_left(places, other)
-            for places in (self._firsts, self._empty)
-        )
-
-    def chain(self, first: int, last: int) -> Iterator[tuple[Paragraph, int]]:
-        """The paragraphs that may speak of a table, nearest first, each with how it stands to it:
-        in its `OWN` section, right below a heading `AROUND` it, in a section on the `SET_UP`, or
-        anywhere, of which what is said `OF_ALL` runs counts."""
-        begin, path = bisect_left(self._firsts, first), self._path(first)
-        mine, comment = self._above(begin, path)
-        note = bisect_left(self._firsts, last)
-        below = [note] if self._is_note(note, path) else []
-        again = any(_SAME_AGAIN.search(self._every[at].text) for at in mine)
-        other = [at for at in (self._before if again else []) if at not in mine]
-        self._before = [*mine, *other]
-        yield from ((self._every[at], OWN) for at in [*mine, *below, *other])
-        if comment:  # of somebody else than who opened its thread
-            return
-        for depth in range(len(path) - 1, -1, -1):
-            yield from ((self._every[at], AROUND) for at in self._opening(path[:depth], begin))
-        yield from ((self._every[at], SET_UP) for at in self._of_set_up(path, begin))
-        yield from ((self._every[at], OF_ALL) for at in self._of_all())
-
-    def _above(self, begin: int, path: tuple[int, ...]) -> tuple[list[int], bool]:
-        """Paragraphs of the section of a table above it, but for those of another one, and whether
-        they are a comment in a thread."""
-        found: list[int] = []
-        titled = False  # whether the title of another table stands below
-        comment = bool(path) and path[-1] in self._context.comments
-        for at in range(begin - 1, -1, -1):
-            if self._paths[at] != path:
-                break
-            each = self._every[at]
-            if _OPENS_COMMENT.match(each.text):
-                return found, True
-            if _TITLE.match(each.lines[0].text):
-                if not titled and not (found and found[-1] != at + 1):
-                    found.append(at)
-                titled = True
-            elif not self._notes(at) and not (titled and each.first > self._first_table(path)):
-                found.append(at)
-            if each.behind_rule:
-                break
-        return found, comment
-
-    def _first_table(self, path: tuple[int, ...]) -> float:
-        """The first row of a table in a section itself."""
-        if path not in self._tables:
-            rows = (line for line in self._rows if self._path(line) == path)
-            self._tables[path] = next(rows, inf)
-        return self._tables[path]
-
-    def _opening(self, path: tuple[int, ...], begin: int) -> Iterator[int]:
-        """Paragraphs below a heading around a table, but for those behind a table of its own."""
-        for at in range(begin - 1, -1, -1):
-            each = self._every[at]
-            own = self._paths[at] == path and each.first < self._first_table(path)
-            if own and not _TITLE.match(each.lines[0].text):
-                yield at
-
-    def _notes(self, at: int) -> bool:
-        """Whether a paragraph is a note on the table above it: it says so, or another stands
-        between it and the next table."""
-        each = self._every[at]
-        if not each.behind_table or each.heading:
-            return False
-        if of_the_table_above(each.text):
-            return True
-        after = self._every[at + 1] if at + 1 < len(self._every) else None
-        return after is None or (not after.behind_table and not each.text.rstrip().endswith(":"))
-
-    def _is_note(self, at: int, path: tuple[int, ...]) -> bool:
-        return (
-            at < len(self._every)
-            and self._paths[at] == path
-            and self._every[at].behind_table
-            and self._notes(at)
-        )
-
-    def _of_all(self) -> Iterator[int]:
-        """Paragraphs of sections without tables, of which what is said of all runs is of all."""
-        for at, path in enumerate(self._paths):
-            title = self._titles.get(path[-1], "") if path else ""
-            if self._first_table(path) == inf and not ELSEWHERE.search(title):
-                yield at
-
-    def _of_set_up(self, path: tuple[int, ...], begin: int) -> Iterator[int]:
-        """Paragraphs of sections on how things were set up, above a table and beside its own."""
-        titles = self._titles
-        for at in range(begin - 1, -1, -1):
-            other = self._paths[at]
-            if not other or other == path[: len(other)]:
-                continue
-            title = titles.get(other[-1], "")
-            parent = other[:-1]
-            if part_of_set_up(title) and parent and of_set_up(titles.get(parent[-1], "")):
-                parent = parent[:-1]
-            elif not of_set_up(title):
-                continue
-            if path[: len(parent)] == parent and self._first_table(other) == inf:
-                yield at
-
-
-_NUMBERED = deferred(
-    r"([0-9]{1,2}\.|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?)\s+((?=[A-Z])(?:[A-Z][A-Z0-9 ,:()/&'.-]{4,}"
-    r"[a-z]{0,3}(?:\s?\(.*\))?|(?<=[0-9]\s)[^.:;]{3,90}|(?<=[0-9]\.\s)[^.:;]{3,60}))"
-)
-"""A heading of a plain text, by its number: `3.1 Weak scaling`, `5. APPLICATION TEST`."""
-
-_TITLE = deferred(
-    r"\s*(?:[-*+] )?(?:\*\*[^*]{3,160}\*\*:?\s*$|__[^_]{3,160}__:?\s*$"
-    r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?[A-Z0-9]\w*(?:\.[0-9]+)*\b)"
-)
-"""A line that is the title of one table: in bold, or numbered."""
-
-_OPENS_COMMENT = deferred(
-    r"\s*(?:#+ )?@?[A-Za-z][\w.-]{1,38}(?: \([\w ]{2,24}\))?\s*"
-    r"(?:·|\b(?:commented|replied|wrote|said|reviewed|left a comment)\b"
-    r"|\W{0,3}(?:on )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* [0-9]{1,2}\b)"
-    r"[^.]{0,60}$",
-    re.IGNORECASE,
-)
-"""The line of a thread that says who writes what follows."""
-
-_SAME_AGAIN = deferred(
-    r"\b(?:same|identical) (?:[\w-]+ ){0,2}?(?:set-?ups?|settings?|config\w*|hyper-?parameters"
-    r"|conditions|recipe)\b(?!.{0,20}\b(?:first|opening|original|description|section|issue|post)\b)"
-    r"|\b(?:otherwise|rest|everything else) (?:is |as |the )?"
-    r"(?:same|identical|unchanged|as (?:above|before))"
-    r"|同上|(?:配置|设置|参数)(?:与|和)上[^。；;]{0,8}(?:相同|一致)|条件は(?:上|同)",
-    re.IGNORECASE,
-)
-"""A table whose runs were set up as those of the table before."""
-
-
 def _fill(
     row: Record,
     around: Sequence[tuple[Paragraph, int]],
@@ -321,9 +134,9 @@ def _fill(
         for name, cell in told.items():
             if name in closed or (name in NAMED and place != OWN):
                 continue
-            if _gives_way(held.get(name), cell, here, place):
+            if cell is not None and _gives_way(held.get(name), cell, here, place):
                 row.cells.pop(name, None)
-                if cell is not None and not any(n in held for n in ONE_FACT.get(name, ())):
+                if not any(n in held for n in ONE_FACT.get(name, ())):
                     found[name] = cell
         closed |= told.keys()
         for each in paragraphs:
@@ -368,7 +181,7 @@ def _size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[st
 ONE_FACT = {name: facts for name, facts in SAME_FACT.items() if name not in ("gpus", "nodes")}
 
 
-def _gives_way(held: Cell | None, told: Cell | None, here: set[int], place: int) -> bool:
+def _gives_way(held: Cell | None, told: Cell, here: set[int], place: int) -> bool:
     """Whether what a row has gives way to what the paragraph of some lines tells: an assumption
     does, what stands farther from it, and what a part of a sentence there says by itself."""
     if held is None:
@@ -376,14 +189,10 @@ def _gives_way(held: Cell | None, told: Cell | None, here: set[int], place: int)
     if held.value_origin == "printed" or held.line == 0:
         return False
     if held.state == "unknown":
-        return held.line in here and told is not None and not any(map(str.isdigit, held.text))
-    if place != OWN or (told is not None and not _unlike(held, told)):
+        return held.line in here and not any(map(str.isdigit, held.text))
+    if place != OWN or not _unlike(held, told):
         return False
-    if held.line in here:
-        return True
-    if told is None:
-        return False
-    return held.value_origin == "assumed" or held.line < min(here)
+    return held.line in here or held.value_origin == "assumed" or held.line < min(here)
 
 
 def _told(

@@ -1,0 +1,213 @@
+"""Where the paragraphs of a document stand among its tables, headings and comments.
+
+In: the paragraphs of a document (`assay.ingest.binding.mentions`), the lines of its rows, and its
+sections. Out: of each table the paragraphs that may speak of it, nearest first: those above it in
+its section, with the heading; the note right below it; those right below the headings around it;
+those of sections on how things were set up; and those in which it is said of all runs how they ran.
+A comment in a thread is of who wrote it: nothing outside it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from math import inf
+
+from assay.ingest.binding.mentions import Paragraph
+from assay.ingest.columns.other_runs import of_the_table_above
+from assay.ingest.schema.record import Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import of_set_up, part_of_set_up
+from assay.ingest.statements.context import ELSEWHERE, Context
+
+OWN, AROUND, SET_UP, OF_ALL = range(4)
+"""How a paragraph stands to a table."""
+
+MOST = 80
+"""Paragraphs of one kind that are asked about a table: more speak of many things."""
+
+Path = tuple[int, ...]
+"""The headings above a line, outermost first."""
+
+
+class Around:
+    """The paragraphs around each table of a document; tables are asked for from the top down."""
+
+    def __init__(
+        self,
+        paragraphs: Sequence[Paragraph],
+        rows: Sequence[int],
+        empty: Sequence[int],
+        context: Context,
+    ) -> None:
+        self._every, self._empty = paragraphs, empty
+        self._firsts = [each.first for each in paragraphs]
+        self._comments = frozenset(context.comments)
+        self._titles = dict(context.titles)
+        self._sections = context.sections or list(self._in_plain_text())
+        self._headings = [line for line, _ in self._sections]
+        self._paths = [self._path(each.first) for each in paragraphs]
+        self._tables: dict[Path, int] = {}  # the first row of each section itself
+        for line in rows:
+            self._tables.setdefault(self._path(line), line)
+        self._opening: dict[Path, list[int]] = {}
+        for at, (each, path) in enumerate(zip(paragraphs, self._paths, strict=True)):
+            if each.first < self._first_table(path) and not TITLE.match(each.lines[0].text):
+                self._opening.setdefault(path, []).append(at)
+        self._set_up = list(self._of_set_up())
+        self._of_all = list(islice(self._of_all_runs(), MOST))
+        self._before: list[int] = []  # paragraphs that the table before had
+
+    def _path(self, line: int) -> Path:
+        at = bisect_right(self._headings, line)
+        return self._sections[at - 1][1] if at else ()
+
+    def _in_plain_text(self) -> Iterator[tuple[int, Path]]:
+        """The sections of a document without headings, by its numbered lines."""
+        path: list[tuple[int, int]] = []
+        for each in self._every:
+            found = _NUMBERED.fullmatch(each.text.strip()) if len(each.lines) == 1 else None
+            if found is None:
+                continue
+            depth = found[1].strip(".").count(".")
+            path = [*(above for above in path if above[0] < depth), (depth, each.first)]
+            self._titles[each.first] = found[2]
+            yield each.first, tuple(line for _, line in path)
+
+    def tables(self, rows: Sequence[Record]) -> Iterator[list[Record]]:
+        """The rows between the same two paragraphs, and empty lines."""
+        held: list[Record] = []
+        for row in rows:
+            if held and self._apart(held[-1].line, row.line):
+                yield held
+                held = []
+            held.append(row)
+        if held:
+            yield held
+
+    def _apart(self, line: int, other: int) -> bool:
+        return any(
+            bisect_left(places, line) != bisect_left(places, other)
+            for places in (self._firsts, self._empty)
+        )
+
+    def speaking(self, first: int, last: int) -> Iterator[tuple[Paragraph, int]]:
+        """The paragraphs that may speak of a table between two lines, nearest first, each with how
+        it stands to it: in its `OWN` section, right below a heading `AROUND` it, in a section on
+        the `SET_UP`, or anywhere, of which what is said `OF_ALL` runs counts."""
+        begin, path = bisect_left(self._firsts, first), self._path(first)
+        mine, comment = self._above(begin, path)
+        note = bisect_left(self._firsts, last)
+        below = [note] if self._is_note(note, path) else []
+        again = any(_SAME_AGAIN.search(self._every[at].text) for at in mine)
+        other = [at for at in (self._before if again else []) if at not in mine]
+        self._before = [*mine, *other][:MOST]
+        yield from ((self._every[at], OWN) for at in [*mine, *below, *other])
+        if comment:  # of somebody else than who opened its thread
+            return
+        for depth in range(len(path) - 1, -1, -1):
+            opening = self._opening.get(path[:depth], [])
+            upto = opening[: bisect_left(opening, begin)][-MOST:]
+            yield from ((self._every[at], AROUND) for at in reversed(upto))
+        upto = [at for at, parent in self._set_up if at < begin and path[: len(parent)] == parent]
+        yield from ((self._every[at], SET_UP) for at in reversed(upto[-MOST:]))
+        yield from ((self._every[at], OF_ALL) for at in self._of_all)
+
+    def _above(self, begin: int, path: Path) -> tuple[list[int], bool]:
+        """Paragraphs of the section of a table above it, but for those of another one, and whether
+        they are a comment in a thread."""
+        found: list[int] = []
+        titled = False  # whether the title of another table stands below
+        for at in range(begin - 1, max(-1, begin - MOST), -1):
+            if self._paths[at] != path:
+                break
+            each = self._every[at]
+            if _OPENS_COMMENT.match(each.text):
+                return found, True
+            if TITLE.match(each.lines[0].text):
+                if not titled and not (found and found[-1] != at + 1):
+                    found.append(at)
+                titled = True
+            elif not self._notes(at) and not (titled and each.first > self._first_table(path)):
+                found.append(at)
+            if each.behind_rule:
+                break
+        return found, bool(path) and path[-1] in self._comments
+
+    def _first_table(self, path: Path) -> float:
+        """The first row of a table in a section itself."""
+        return self._tables.get(path, inf)
+
+    def _notes(self, at: int) -> bool:
+        """Whether a paragraph is a note on the table above it: it says so, or another stands
+        between it and the next table."""
+        each = self._every[at]
+        if not each.behind_table or each.heading:
+            return False
+        if of_the_table_above(each.text):
+            return True
+        after = self._every[at + 1] if at + 1 < len(self._every) else None
+        return after is None or (not after.behind_table and not each.text.rstrip().endswith(":"))
+
+    def _is_note(self, at: int, path: Path) -> bool:
+        return (
+            at < len(self._every)
+            and self._paths[at] == path
+            and self._every[at].behind_table
+            and self._notes(at)
+        )
+
+    def _of_all_runs(self) -> Iterator[int]:
+        """Paragraphs of sections without tables, of which what is said of all runs is of all."""
+        for at, path in enumerate(self._paths):
+            title = self._titles.get(path[-1], "") if path else ""
+            bare = self._first_table(path) == inf and not ELSEWHERE.search(title)
+            if bare and any(clause.of_all for clause in self._every[at].clauses):
+                yield at
+
+    def _of_set_up(self) -> Iterator[tuple[int, Path]]:
+        """Paragraphs of sections on how things were set up that have no tables of their own, each
+        with the heading around those that it speaks of."""
+        for at, path in enumerate(self._paths):
+            if not path or self._first_table(path) < inf:
+                continue
+            title, parent = self._titles.get(path[-1], ""), path[:-1]
+            above = self._titles.get(parent[-1], "") if parent else ""
+            if part_of_set_up(title) and of_set_up(above):
+                yield at, parent[:-1]
+            elif of_set_up(title):
+                yield at, parent
+
+
+_NUMBERED = deferred(
+    r"([0-9]{1,2}\.|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?)\s+((?=[A-Z])(?:[A-Z][A-Z0-9 ,:()/&'.-]{4,}"
+    r"[a-z]{0,3}(?:\s?\(.*\))?|(?<=[0-9]\s)[^.:;]{3,90}|(?<=[0-9]\.\s)[^.:;]{3,60}))"
+)
+"""A heading of a plain text, by its number: `3.1 Weak scaling`, `5. APPLICATION TEST`."""
+
+TITLE = deferred(
+    r"\s*(?:[-*+] )?(?:\*\*[^*]{3,160}\*\*:?\s*$|__[^_]{3,160}__:?\s*$"
+    r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?[A-Z0-9]\w*(?:\.[0-9]+)*\b)"
+)
+"""A line that is the title of one table: in bold, or numbered."""
+
+_OPENS_COMMENT = deferred(
+    r"\s*(?:#+ )?@?[A-Za-z][\w.-]{1,38}(?: \([\w ]{2,24}\))?\s*"
+    r"(?:·|\b(?:commented|replied|wrote|said|reviewed|left a comment)\b"
+    r"|\W{0,3}(?:on )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* [0-9]{1,2}\b)"
+    r"[^.]{0,60}$",
+    re.IGNORECASE,
+)
+"""The line of a thread that says who writes what follows."""
+
+_SAME_AGAIN = deferred(
+    r"\b(?:same|identical) (?:[\w-]+ ){0,2}?(?:set-?ups?|settings?|config\w*|hyper-?parameters"
+    r"|conditions|recipe)\b(?!.{0,20}\b(?:first|opening|original|description|section|issue|post)\b)"
+    r"|\b(?:otherwise|rest|everything else) (?:is |as |the )?"
+    r"(?:same|identical|unchanged|as (?:above|before))"
+    r"|同上|(?:配置|设置|参数)(?:与|和)上[^。；;]{0,8}(?:相同|一致)|条件は(?:上|同)",
+    re.IGNORECASE,
+)
+"""A table whose runs were set up as those of the table before."""
