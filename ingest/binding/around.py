@@ -87,6 +87,11 @@ class Around:
         if held:
             yield held
 
+    def is_over(self, paragraph: Paragraph, line: int) -> bool:
+        """Whether a paragraph stands in a section around a line, or in one without tables."""
+        path = self._path(paragraph.first)
+        return self._path(line)[: len(path)] == path or self._first_table(path) == inf
+
     def _apart(self, line: int, other: int) -> bool:
         return any(
             bisect_left(places, line) != bisect_left(places, other)

@@ -21,7 +21,7 @@ from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, size
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import MACHINES, spoken_of
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -63,6 +63,7 @@ def mentioned(
     around = Around(paragraphs, sorted(tabled), empty, context)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
+    only = _only_model(paragraphs, models)
     since = 0
     for table in around.tables(rows):
         own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
@@ -70,14 +71,42 @@ def mentioned(
             fact for name in own for fact in SAME_FACT.get(name, ())
             if name in ONE_FACT or _varies(name, table)
         }  # fmt: skip
+        _name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
         on_it = _on_machine(near, machines) if machines else {}
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since)
+            named = any(name in row.cells for name in SIZED_BY[:3])
+            if only and not named and around.is_over(only[1], row.line):
+                row.cells["model"] = only[0]
         since = table[-1].line
 
+
+def _name_models(table: Sequence[Record]) -> None:
+    """Give the rows of a table the models that the cells of one of its columns are, all of them,
+    where the label says no more than that they are cases: `case | kite-7b`."""
+    first = table[0]
+    if any(name in row.cells for row in table for name in SIZED_BY):
+        return
+    for label in [label for label, _ in first.other if label.strip().casefold() in _CASES]:
+        texts = [dict(row.other).get(label, "") for row in table]
+        if all(_A_MODEL.fullmatch(text) for text in texts):
+            for row, text in zip(table, texts, strict=True):
+                row.cells["model"] = Cell(text, row.line, row.column)
+            return
+
+
+_CASES = {
+    "case", "config", "configuration", "name", "run", "job", "experiment", "workload", "benchmark",
+    "task", "recipe", "test", "setup", "script", "network", "net", "checkpoint", "用例", "任务",
+}  # fmt: skip
+
+_A_MODEL = re.compile(
+    r"[`*]*[A-Za-z][A-Za-z0-9.]*(?:[-_ ][A-Za-z0-9.]+){0,4}?[-_ ][0-9]+(?:\.[0-9]+)?[bBmM]"
+    r"(?:[-_][a-z]{2,8})?[`*]*"
+)
 
 MOST_LINES = 20_000
 """Lines of a document; what is longer is a log."""
@@ -110,7 +139,7 @@ _AGAIN = deferred(
 )
 
 _OF_AGAIN = deferred(
-    r"\b(?:ckpt|check-?point|recomp|remat|AC)\w*|重计算|検査点|再計算", re.IGNORECASE
+    r"\b(?:ckpt|check-?point|recomp|remat)\w*|\b(?-i:AC)\b|重计算|検査点|再計算", re.IGNORECASE
 )
 
 
@@ -134,10 +163,9 @@ def _fill(
         for name, cell in told.items():
             if name in closed or (name in NAMED and place != OWN):
                 continue
-            if cell is not None and _gives_way(held.get(name), cell, here, place):
-                row.cells.pop(name, None)
-                if not any(n in held for n in ONE_FACT.get(name, ())):
-                    found[name] = cell
+            twice = any(n in held for n in ONE_FACT.get(name, ()))
+            if cell and not twice and _gives_way(held.get(name), cell, here, place):
+                found[name] = cell
         closed |= told.keys()
         for each in paragraphs:
             closed |= _settled_by(each) if not of_all else frozenset[str]()
@@ -271,19 +299,34 @@ def _unlike(one: Cell | None, other: Cell) -> bool:
 
 
 def _but_for_others(
-    rows: Iterable[Record], paragraphs: Iterable[Paragraph], models: set[str]
+    rows: Iterable[Record], paragraphs: Sequence[Paragraph], models: set[str]
 ) -> None:
     """Take from rows what a clause says that names the model of other rows."""
-    said = {
-        (cell.line, cell.column, name): clause
-        for paragraph in paragraphs if not paragraph.heading
-        for clause in paragraph.clauses for name, cell in clause.values.items()
-    }  # fmt: skip
+    held = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
     for row in rows:
         for name, cell in list(row.cells.items()):
-            clause = said.get((cell.line, cell.column, name))
-            if clause and cell.value_origin != "printed" and _of_other_model(clause, row, models):
+            paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
+            clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
+            if clause and _of_other_model(clause, row, models):
                 del row.cells[name]
+
+
+def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:
+    """The one model that a document names, if it speaks of none of another size, and where."""
+    found: tuple[Cell, Paragraph] | None = None
+    sizes = {size for model in models for size in sizes_in(model)}
+    for each in paragraphs:
+        sizes |= sizes_in(each.text)
+        name = model_named(each.text) if len(sizes) == 1 else None
+        if name and found is None:
+            cell = each.placed(Cell(name, 0, each.text.index(name)))
+            found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
+        if len(sizes) > 1 or (found and any(model != found[0].text for model in models)):
+            return None
+    return found
+
+
+ONE_MODEL = "the one model that the document names"
 
 
 def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool:
@@ -303,7 +346,8 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
 def _sizes(row: Record) -> frozenset[str]:
     """Sizes by which a row's model is called."""
     model, size = row.cells.get("model"), row.cells.get("model_size")
-    sizes = sizes_in(model.text) if model else frozenset[str]()
+    called = SIZED.findall(model.text) if model else []
+    sizes = frozenset(each.replace(" ", "").upper() for each in called)
     if size is not None and size.state == "value":
         sizes |= {f"{number_of(size) or 0:g}"}
     return sizes
@@ -317,8 +361,9 @@ def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
     model = row.cells.get("model")
     if model is None:
         return False
-    others = {each for each in models if each != model.text and each in clause.text}
-    return bool(others) and model.text not in clause.text
+    own, text = model.text.casefold(), clause.text.casefold()
+    others = {each for each in map(str.casefold, models) if each in text}
+    return bool(others) and not any(own in each or each in own for each in {*others, text})
 
 
 _FOR = deferred(r"[0-9]k? (?:for|on|with|at|in)\b|[0-9]k? ?\(")

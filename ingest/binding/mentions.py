@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.footnotes import of_other_rows
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
@@ -69,6 +70,29 @@ class Paragraph:
     def text(self) -> str:
         """Its lines without markup, one behind the other."""
         return "".join(f"{_unmarked(line.text)} " for line in self.lines)
+
+    @cached_property
+    def of_models(self) -> tuple[tuple[int, int, Clause], ...]:
+        """Where the clauses begin and end that name a size of a model, whatever they mention."""
+        found: list[tuple[int, int, Clause]] = []
+        at = 0
+        for sentence in sentences(self.text):
+            begin, at = at, at + len(sentence)
+            for start, part in _parts(sentence) if sizes_in(sentence) else ():
+                if sizes := sizes_in(part):
+                    clause = Clause({}, sizes, frozenset(), frozenset(), of_all=False, text=part)
+                    found.append((begin + start, begin + start + len(part), clause))
+        return tuple(found)
+
+    def clause_at(self, line: int, column: int) -> Clause | None:
+        """The clause that names a size of a model in which a place in one of the lines stands."""
+        at = 0
+        for each in self.lines:
+            if each.number == line:
+                place = at + column - each.column
+                return next((c for a, b, c in self.of_models if a <= place < b), None)
+            at += len(each.text) + 1
+        return None
 
     @cached_property
     def of_others(self) -> tuple[Clause, ...]:
@@ -182,14 +206,17 @@ def _clauses(text: str) -> Iterator[Clause]:
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
         apart = {each.field for each in scoped(sentence)}
         for start, clause in _plain_parts(own):
-            if _NOT_SO.search(clause) or MEASURED.search(clause):
+            plain = _without_doubtful_items(clause)
+            if _NOT_SO.search(plain) or MEASURED.search(clause):
                 continue
-            plain = _VAGUE.sub(lambda found: " " * len(found[0]), clause)
+            plain = _VAGUE.sub(lambda found: " " * len(found[0]), plain)
             line = Line(0, plain, begin + start, {})
             told = phrases(line, least=1)
             values = {
                 name: cell for name, cell in told.items()
                 if name not in apart and not but_for_some(cell, line)
+                and not (name in _AGAIN and _OF_COUNTING.search(own))
+                and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
             }  # fmt: skip
             if "model" not in values and (model := model_named(clause)):
                 at = begin + start + clause.index(model)
@@ -205,6 +232,34 @@ _TRIED = deferred(r"^\W*(?:I |we )?tried\b", re.IGNORECASE)
 
 def _as_ran(found: re.Match[str]) -> str:
     return f"{found[0][:-5]}ran  "
+
+
+_LEAST = {"seq_len": 16, "hidden": 32, "vocab": 100}
+"""Numbers that a setting is at least; `sequence length, three modes` says none."""
+
+_AGAIN = ("recompute", "activation_checkpointing")
+
+_OF_COUNTING = deferred(
+    r"\b(?:[TPG]?FLOP\w*|[MH]FU|count(?:s|ed|ing)?|utili[sz]ation)\b|算力|利用率|计算量",
+    re.IGNORECASE,
+)
+"""Words of a sentence on what is counted: `model FLOPs, that is without recomputation`."""
+
+
+def _without_doubtful_items(clause: str) -> str:
+    """A list of noun phrases with blanks for those items that may be of no run; else as it is."""
+    if clause.count(",") < FEWEST_COMMAS or _FINITE.search(clause):
+        return clause
+    items = re.split(r"(, )", clause)
+    return "".join(" " * len(item) if _NOT_SO.search(item) else item for item in items)
+
+
+FEWEST_COMMAS = 2
+
+_FINITE = deferred(
+    r"\b(?:is|are|was|were|has|have|had|do|does|did|we|I|it|they|you|can|will|gives?|takes?|needs?)\b",
+    re.IGNORECASE,
+)
 
 
 def _plain_parts(sentence: str) -> Iterator[tuple[int, str]]:

@@ -46,6 +46,7 @@ def _shape(record: Record, models: Mapping[str, Mapping[str, Cell]]) -> Mapping[
         return _but_for_names(models[plain(model.text)])
     size = _size(record)
     each = [shape for name, shape in models.items() if size and _is_as_large(name, shape, size)]
+    each = [shape for shape in each if shape.keys() - set(NAMES)] or each
     if len(each) != 1:
         return {}
     return _but_for_names(each[0]) if model is not None or not _one_family(models) else each[0]
@@ -63,9 +64,9 @@ def _but_for_names(shape: Mapping[str, Cell]) -> dict[str, Cell]:
 
 def _size(record: Record) -> float | None:
     """The size of the model of a row, as it is called."""
-    size = record.cells.get("model_size")
-    if size is not None:
-        return number_of(size)
+    for name in ("model_size", "parameters"):
+        if (size := record.cells.get(name)) is not None and size.state == "value":
+            return number_of(size)
     model = record.cells.get("model")
     sizes = SIZED.findall(model.text) if model is not None else []
     return size_of(sizes[0]) if len(sizes) == 1 else None
@@ -73,7 +74,7 @@ def _size(record: Record) -> float | None:
 
 def _is_as_large(name: str, shape: Mapping[str, Cell], size: float) -> bool:
     """Whether a model is called by a size."""
-    told = shape.get("model_size")
+    told = shape.get("model_size") or shape.get("parameters")
     own = [number_of(told)] if told else [size_of(each) for each in SIZED.findall(name)]
     return any(each and isclose(each, size, rel_tol=SAME_SIZE) for each in own)
 

@@ -201,6 +201,7 @@ def computed_in(text: str) -> Used | None:
             return _used(kind[0])._replace(alone=alone) if one else None
     used = list(_USED.finditer(text)) or list(_IS_USED.finditer(text))
     used = used or list(_MULTIPLIED_IN.finditer(text))
+    used = used or list(_IN_OTHER_LANGUAGES.finditer(text))
     if used:
         return _used(used[0]) if len(used) == 1 else None
     if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
@@ -218,6 +219,15 @@ _UNUSED = deferred(
     re.IGNORECASE,
 )
 """A number format that runs did not have: `No FP8 was used`."""
+
+_IN_OTHER_LANGUAGES = deferred(
+    rf"(?:训练|計算|计算|学習|精度|全部|統一|统一|均|都|全て|すべて)[^。；;,，、A-Za-z0-9]{{0,10}}({NUMBER_FORMAT})"
+    r"(?=\s*(?:精度|混合精度|で|を|格式|进行|進行|训练|$|[。；;,，、]))"
+    rf"|\b(?:gerechnet|trainiert|gemessen|calculs?|entra[îi]nements?|entrenamientos?|c[áa]lculos?"
+    rf"|Genauigkeit)\b[^.;,0-9]{{0,30}}\b(?:in|en|em|mit)\s+`?({NUMBER_FORMAT})`?(?![\w-])",
+    re.IGNORECASE,
+)
+"""The same in Chinese, Japanese, German, French and Spanish: `学習はすべて BF16 で行いました`."""
 
 _MULTIPLIED_IN = deferred(
     r"\b(?:mat-?muls?|GEMMs|matrix multiplications?|linear layers|(?:forward and )?backward"

@@ -135,7 +135,7 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were"
+    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|(?:is|was|are|were"
     r"|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
 )
@@ -514,10 +514,9 @@ def _by_label(
         label = " ".join(words[-count:])
         name = known(label) or configured_by(label) or SMALL.get(label.casefold())
         each = _EACH.match(text, value.end()) or _EACH_BEFORE.search(text, 0, value.start())
-        if name == "global_batch" and each:
-            continue  # a share of it: of how many micro-batches nobody knows
-        if name == "batch_size" and each:
-            name = "micro_batch"
+        if each and name in ("batch_size", "global_batch"):
+            # a share of the whole one is of who knows how many micro-batches
+            name = "micro_batch" if name == "batch_size" else None
         if name in OF_BATCHES and (
             _A_NODE.match(text, value.end()) or _OF_A_NODE.search(text, 0, value.start())
         ):

@@ -26,6 +26,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, S
 from assay.ingest.source.headings import of_set_up
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, SIGN, may_be_device, only, signed
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import english, split
 
@@ -488,7 +489,8 @@ def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
 
 def _own_name(record: Record) -> str:
     """The model that a row prints, or its size where it prints no other name; else empty."""
-    model, size = record.cells.get("model"), record.cells.get("model_size")
+    model = record.cells.get("model")
+    size = record.cells.get("model_size") or record.cells.get("parameters")
     if model is not None:
         return plain(model.text) if model.value_origin == "printed" else ""
     if size is None or size.value_origin != "printed":
@@ -515,7 +517,7 @@ value_origin='stated', law=None)}
 
 
 _AS_THERE = re.compile(
-    r"\b(?:same|identical|as|like|from)\b[^.;|]{0,70}?\b(?:above"
+    r"\b(?:same|identical|as|like|from)\b[^.;|]{0,120}?\b(?:above"
     r"|(?:the|first|previous|last|preceding|main|upper) (?P<which>(?:[\w-]+ ){0,3})table"
     r"|table [0-9]+)\b"
     r"|(?:与|同)[^。；|]{0,24}(?:上文|上表|前表|表格?)[^。；|]{0,16}(?:一致|相同)|(?:配置|设置)同上",
@@ -693,13 +695,21 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
             many = "gpus_per_node" if of_each else "gpus"
             return {"gpu": cell, many: cell._replace(text=count.replace(",", ""))}
     else:
+        how = how_much_again(text) if spec.name == "recompute" else None
+        if how is not None and how != "on":
+            return {"recompute": Cell(how, *place, value_origin="stated")}
         word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text) is not None
+    if spec.dtype.is_integer() and (remarked := _BEFORE_REMARK.fullmatch(text)):
+        text = remarked[1]
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
         return {spec.name: Cell(text.replace(",", ""), *place, value_origin="stated")}
     return {}
 
 
 _ANY = re.compile(r"[\w.-]+")
+
+_BEFORE_REMARK = re.compile(r"([0-9][0-9,]*)\s?[(（][^()（）]*[)）]")
+"""A number with a remark behind it: `36 (GQA, 4 KV heads)`."""
 
 _WORDS = {
     "model": re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+){0,3}"),
