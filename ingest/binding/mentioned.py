@@ -389,7 +389,7 @@ def _sayings(clause: Clause, row: Record) -> dict[str, Cell]:
     values = {name: c for name, c in clause.values.items() if c.state == "value"}
     apart = any(
         name in SHARES and (own := row.cells.get(name)) is not None
-        and own.value_origin != "assumed" and _unlike(own, cell)
+        and own.value_origin != "assumed" and own.state == "value" and _unlike(own, cell)
         for name, cell in values.items()
     )  # fmt: skip
     return {n: c for n, c in values.items() if not (apart and n in SHARES)}

@@ -231,7 +231,7 @@ _OF_NODES = deferred(
 """In front of a count in words: it is of one of them."""
 
 _NODES = deferred(
-    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? "
+    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.(?:[0-9]*[a-z]+|[a-z]+[0-9]+)`? "
     r"|`{1,2}[\w.-]+`{1,2} )?"
     r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
 )

@@ -38,7 +38,7 @@ HOST = (
 
 KIND = (
     r"(?:(?!(?:across|between|inside|within|on|in|per|of|for|and|or|to|each|every|the|an?|with|from"
-    rf"|at|over|by|[KMGT]i?B)\b)(?:[A-Za-z][\w-]*|{SIGN}) ){{0,2}}"
+    rf"|at|over|by|[KMGT]i?B)\b)(?:[A-Za-z][\w-]*(?:\.[a-z0-9][\w-]*)?|{SIGN}) ){{0,2}}"
 )
 
 NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip|tile)s?\b"

@@ -46,6 +46,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.lists import by_commas
 from assay.ingest.statements.sentences import (
+    OF_FAMILIES,
     OTHERS,
     computed_again,
     of_every_run,
@@ -570,6 +571,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         part for part in told
         if "batch" not in part.name or not TIMES_MANY.match(text, part.at + len(part.word))
     ]  # fmt: skip
+    told = [part for part in told if part.name != "seq_len" or not _can_have(text, part.at)]
     if not told:
         return []
     if (micro := _IN_SHORT.search(text)) and any(part.name == "micro_batch" for part in told):
@@ -587,6 +589,11 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
+
+
+def _can_have(text: str, at: int) -> bool:
+    """Whether a length is that which models can have, whatever they were trained with."""
+    return OF_FAMILIES.search(text, 0, at) is not None
 
 
 _KEY_IN_CODE = deferred(

@@ -53,7 +53,7 @@ _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout|packed|padded|unpacked)\b\s*)?"
     r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within"
-    r"|across|at|using|over|by|through|via)\b"
+    r"|across|at|using|over|by|through|via|inside|among|between)\b"
     r"|[x×](?= [a-z])|(?:so|because|since|leaves?|gives?|(?:is|was|were|are) used)\b|\\|-|<)"
 )
 
@@ -86,6 +86,13 @@ _OF_SOME_LENGTH = deferred(
     re.IGNORECASE,
 )
 """In front of a length that is none of what is trained on."""
+
+OF_FAMILIES = deferred(
+    r"\b(?:family|series|suite|collection|generation) of\b[^.;]{0,80}\bcontext\b[^.;0-9]{0,24}$"
+    r"|\b(?:supports?|up to) an?? ?(?:[\w-]+ ){0,2}context\b[^.;0-9]{0,24}$",
+    re.IGNORECASE,
+)
+"""In front of the context that models can have, whatever they were trained with."""
 
 _TOO_SHORT = re.compile("[0-9]|1[0-5]")
 """A number that is no length of what is trained on, but a degree: `context 2`."""
@@ -248,6 +255,7 @@ _RECOMPUTED = deferred(
     r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
     r"|remat(?: policy)?)"
     r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
+    r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
     r"|re-?materiali[sz]ed)\b"
     r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"

@@ -648,30 +648,39 @@ MOST, MOST_PLAIN = 9, 3
 class SetUps:
     """The headings of a document's tables, and which of them are of the set-up.
 
-    In: the headings of each table, the outermost first, and whether it has rows.
+    In: the headings of each table, the outermost first, whether it has rows, and what it says of
+    configurations.
     """
 
-    def __init__(self, tables: Iterable[tuple[Sequence[Line], bool]]) -> None:
+    def __init__(self, tables: Iterable[tuple[Sequence[Line], bool, Mapping[str, str]]]) -> None:
         self._with_rows: set[int] = set()
-        self._beside: dict[tuple[int, ...], set[int]] = defaultdict(set)
-        for titles, has_rows in tables:
+        self._said: dict[tuple[tuple[int, ...], str], set[str]] = defaultdict(set)
+        self._apart: set[tuple[int, ...]] = set()
+        for titles, has_rows, told in tables:
             numbers = tuple(title.number for title in titles)
             if has_rows:
                 self._with_rows.update(numbers)
             if titles and of_set_up(titles[-1].text):
-                self._beside[numbers[:-1]].add(numbers[-1])
+                self._hear(numbers[:-1], told)
+
+    def _hear(self, around: tuple[int, ...], told: Mapping[str, str]) -> None:
+        for name, text in told.items():
+            said = self._said[around, name]
+            said.add(text)
+            if len(said) > 1:
+                self._apart.add(around)
 
     def spoken_for(self, titles: Sequence[Line]) -> Sequence[Line]:
         """The headings around the rows that a table of labels and values speaks for, of its own.
 
-        The innermost is left out where it is of the set-up, has no rows below it and no other such
-        heading beside it.
+        The innermost is left out where it is of the set-up, has no rows below it, and no two such
+        tables beside each other say a setting in two ways.
         """
         if not titles or not of_set_up(titles[-1].text):
             return titles
         rows = titles[-1].number in self._with_rows
-        beside = self._beside[tuple(title.number for title in titles[:-1])]
-        return titles if rows or len(beside) > 1 else titles[:-1]
+        apart = tuple(title.number for title in titles[:-1]) in self._apart
+        return titles if rows or apart else titles[:-1]
 
 
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:

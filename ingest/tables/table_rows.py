@@ -96,6 +96,7 @@ from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, with
 from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.counted_operations import of_hardware
+from assay.ingest.prose.degree_letters import with_degrees
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -126,6 +127,7 @@ from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import (
     MOST_PLAIN,
     SetUps,
+    Stated,
     configured,
     keyed,
     machines_of,
@@ -230,7 +232,7 @@ def _document(
         sizes_said(line.text for line in lines if len(line.text) <= LONGEST) if found else (),
     )
     for grid in found:
-        passed = lines[at : grid.begin]
+        passed = with_degrees(lines[at : grid.begin], known.legend)
         sheet_of_its_own = grid.syntax in ("csv", "tsv") and grid.end == len(lines)
         place.pass_over(
             list(map(uncommented, passed))
@@ -255,12 +257,17 @@ def _document(
     _configure(tables, region.source.name, schema, folded, known.legend)
     read = [table for table in tables if table.records]
     begins = [table.grid.begin for table in read]
-    set_ups = SetUps((table.titles, bool(table.records)) for table in tables)
-    for table in tables:
+    settings = [Stated([], []) if table.records else stated(table.grid, schema, region.source.name)
+            for table in tables]  # fmt: skip
+    set_ups = SetUps(
+        (table.titles, bool(table.records), {n: c.text for v in each.plain for n, c in v.items()})
+        for table, each in zip(tables, settings, strict=True)
+    )
+    for table, each in zip(tables, settings, strict=True):
         if not table.records:
             at = bisect_right(begins, table.grid.begin)
             after = read[at] if at < len(read) else None
-            _state(table, set_ups.spoken_for(table.titles), after, schema, folded)
+            _state(each, set_ups.spoken_for(table.titles), after, folded)
     met = [table for table in tables if table.records or table.grid.remark != "alone"]
     folded.tables += [table.note() for table in met]
     return known.trained
@@ -288,13 +295,10 @@ def _configure(
         folded.claimed.update(held.configure(records, title))
 
 
-def _state(
-    table: _Table, titles: Sequence[Line], below: _Table | None, schema: Schema, folded: Folded
-) -> None:
+def _state(told: Stated, titles: Sequence[Line], below: _Table | None, folded: Folded) -> None:
     """Statements of a table of labels and values, for the rows under `titles`; what it says under a
     condition is of the rows of the first table below it."""
     section = tuple(line.number for line in titles)
-    told = stated(table.grid, schema, table.region.source.name)
     for values in told.plain:
         cell = next(iter(values.values()))
         folded.statements.append(Statement(cell.line, section, values))
