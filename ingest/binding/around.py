@@ -182,7 +182,7 @@ class Around:
             above = self._titles.get(parent[-1], "") if parent else ""
             if part_of_set_up(title) and of_set_up(above):
                 yield at, parent[:-1]
-            elif of_set_up(title):
+            elif of_set_up(title) or _OF_THE_MODEL.fullmatch(title):
                 yield at, parent
 
 
@@ -197,6 +197,13 @@ TITLE = deferred(
     r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?[A-Z0-9]\w*(?:\.[0-9]+)*\b)"
 )
 """A line that is the title of one table: in bold, or numbered."""
+
+_OF_THE_MODEL = deferred(
+    r"[#\s\d.一二三四五六七八九十、]*(?:(?:the|our) )?(?:models?|networks?|architecture|模型|モデル"
+    r"|모델)(?: (?:architecture|details|size|and (?:data|training|hardware)))?\W*",
+    re.IGNORECASE,
+)
+"""A heading over what the model of a document is."""
 
 _OPENS_COMMENT = deferred(
     r"\s*(?:#+ )?@?[A-Za-z][\w.-]{1,38}(?: \([\w ]{2,24}\))?\s*"

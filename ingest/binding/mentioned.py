@@ -64,6 +64,7 @@ def mentioned(
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
     only = _only_model(paragraphs, models)
+    called = _by_size(paragraphs, models)
     since = 0
     for table in around.tables(rows):
         own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
@@ -78,6 +79,7 @@ def mentioned(
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since)
+            _call(row, called)
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
                 row.cells["model"] = only[0]
@@ -125,7 +127,7 @@ def _spoken_by(row: Record) -> set[str]:
     """Fields that the words of a row, or the labels over them, speak of, understood or not."""
     found = set(spoken_of_itself(row))
     for label, text in row.other:
-        found |= spoken_of(label)
+        found |= spoken_of(label) - (set(MACHINES) if devices(label) else set())
         if name := known(label):
             found.add(name)
         if _AGAIN.match(text) or _OF_AGAIN.search(label):
@@ -301,13 +303,15 @@ def _unlike(one: Cell | None, other: Cell) -> bool:
 def _but_for_others(
     rows: Iterable[Record], paragraphs: Sequence[Paragraph], models: set[str]
 ) -> None:
-    """Take from rows what a clause says that names the model of other rows."""
+    """Take from rows what a clause says that names the model of other rows, and what a line of a
+    sentence that goes on over several says by itself."""
     held = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
     for row in rows:
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
             clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
-            if clause and _of_other_model(clause, row, models):
+            misread = paragraph is not None and paragraph.says_otherwise(name, cell)
+            if misread or (clause and _of_other_model(clause, row, models)):
                 del row.cells[name]
 
 
@@ -324,6 +328,36 @@ def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell
         if len(sizes) > 1 or (found and any(model != found[0].text for model in models)):
             return None
     return found
+
+
+def _by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:
+    """The models that a document names, by the sizes in their names; None of one that several
+    models have."""
+    found: dict[str, Cell | None] = {}
+    for each in paragraphs:
+        name = model_named(each.text) if sizes_in(each.text) else None
+        told = SIZED.findall(name) if name else []
+        if name is None or len(told) != 1:
+            continue
+        size = told[0].replace(" ", "").upper()
+        cell = each.placed(Cell(name, 0, each.text.index(name)))
+        held = found.setdefault(size, cell)
+        if held and held.text.casefold() != name.casefold():
+            found[size] = None
+    own = {size.replace(" ", "").upper() for model in models for size in SIZED.findall(model)}
+    return {size: cell for size, cell in found.items() if size not in own}
+
+
+def _call(row: Record, called: Mapping[str, Cell | None]) -> None:
+    """Call the model of a row that says its size alone by the one name of that size."""
+    size = row.cells.get("model_size")
+    if size is None or "model" in row.cells or size.value_origin == "printed":
+        return
+    for name, cell in called.items():
+        if cell is not None and _as_large(name, f"{number_of(size) or 0:g}"):
+            law = "the one model of that size that the document names"
+            row.cells["model"] = cell._replace(value_origin="assumed", law=law)
+            return
 
 
 ONE_MODEL = "the one model that the document names"

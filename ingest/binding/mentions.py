@@ -94,6 +94,16 @@ class Paragraph:
             at += len(each.text) + 1
         return None
 
+    def says_otherwise(self, name: str, cell: Cell) -> bool:
+        """Whether what a line says of a setting is another one's in the whole of the sentence."""
+        if len(self.lines) == 1:
+            return False
+        names = {
+            told for clause in self.clauses for told, other in clause.values.items()
+            if (other.line, other.column) == (cell.line, cell.column)
+        }  # fmt: skip
+        return bool(names) and name not in names
+
     @cached_property
     def of_others(self) -> tuple[Clause, ...]:
         """What a note that some rows point to says of all the others."""
@@ -165,8 +175,8 @@ _DEFINES = deferred(r"\s*(?:[-*+] +)?`{1,2}[^`]{1,40}`{1,2}\s*(?:[:=–—]|-{1,
 """How a line begins that says what a word of a table stands for."""
 
 _FOOTNOTE = deferred(
-    r"\s*(?:\\?[*†‡§¶¹²³⁴⁵⁶ᵃᵇᶜ]{1,3}|\^\S|\[\^?\w{1,6}\]:?|\(?[a-z0-9]\)|<sup>)"
-    r"(?!\w*\*) ?(?=\S)(?!\*)"
+    r"\s*(?:[†‡§¶¹²³⁴⁵⁶ᵃᵇᶜ]{1,3}|\\\*{1,3}|\*(?=[A-Za-z(])(?!.*\*)"
+    r"|\^\S|\[\^?\w{1,6}\]:?|\(?[a-z]\)|<sup>) ?(?=\S)"
 )
 """How a note begins that rows point to."""
 
@@ -199,7 +209,9 @@ def _clauses(text: str) -> Iterator[Clause]:
     at = 0
     for sentence in sentences(text):
         begin, at = at, at + len(sentence)
-        own = of_these_runs(_TRIED.sub(_as_ran, sentence))
+        own = of_these_runs(
+            _TRIED.sub(_as_ran, _told_plainly(sentence) if begin == 0 else sentence)
+        )
         if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
             continue
         sizes, named = sizes_in(own), frozenset(each.key for each in devices(own))
@@ -225,6 +237,27 @@ def _clauses(text: str) -> Iterator[Clause]:
             if values:
                 yield Clause(values, sizes, named, formats, of_all, clause)
 
+
+def _told_plainly(sentence: str) -> str:
+    """The first sentence of a paragraph without what only says when, and in which order, its author
+    did what is told below it: `Before the main run we tried FP8 on 8 nodes.`"""
+    found = _NARRATED.match(sentence)
+    if found is None:
+        return sentence
+    begin = found.start("who") if found["when"] else 0
+    head = " " * begin + sentence[begin : found.end("who")]
+    return f"{head} ran".ljust(found.end()) + sentence[found.end() :]
+
+
+_NARRATED = deferred(
+    r"\W*(?P<when>(?:before|after|during|once|first|finally|then|next|later|also)\b[^,;.:]{0,60}?"
+    r",? )?(?:(?:as an?|for|with|on|in|at)\b[^,;.:]{0,60}?,? )?(?P<who>\b(?:we|I))"
+    r" (?:(?:also|then|first|finally|later|once|additionally) )*"
+    r"(?:tried|tested|ran|re-?ran|measured|pushed|repeated|looked at|trained|benchmarked|compared)"
+    r"\b(?=[^.;]{0,160}(?:\d|[:：]))",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that tells what its author ran."""
 
 _TRIED = deferred(r"^\W*(?:I |we )?tried\b", re.IGNORECASE)
 """How a sentence begins on what its author ran, not on what was tried beside that."""
@@ -293,7 +326,7 @@ def _without_doubtful(found: re.Match[str]) -> str:
 _BRACKETS = re.compile(r"[(（][^()（）]{0,200}[)）]")
 
 _BOUND = deferred(
-    r"[;；](?=\s|$)|(?<=[0-9)])\.\s+(?=[a-z`])|(?: [—–]|--) "
+    r"[;；](?=\s|$)|(?<=[0-9)])\.\s+(?=[a-z`])|(?<=[a-z)])\.\s+(?=[0-9])|(?: [—–]|--) "
     r"|,? and (?=(?:you|we|I|it|this|that|they)\b)"
     r"|(?:, | )(?:but|while|whereas|where|although|though|because|since"
     r"|as (?=(?:it|we|they|the)\b)|so (?=that|it|we|the\b)|which)\b|, so\b|，(?:但|而|因此|所以)"

@@ -47,7 +47,7 @@ from assay.ingest.statements.values import (
     cell_of,
     saying,
 )
-from assay.ingest.statements.worth import SAYS, may_state
+from assay.ingest.statements.worth import POSTED, SAYS, may_state
 from assay.ingest.statements.wrapped import (
     EACH_ADDS,
     FARTHEST,
@@ -206,7 +206,8 @@ def read_context(
 
 
 _COMMENT = deferred(
-    r"\s*\*\*@?([\w.-]+)\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a comment)\b"
+    r"\s*\*\*@?([\w.-]+)\*\*(?: \([^()]*\))?"
+    rf"(?:,? (?:commented|replied|wrote|said|left a comment)\b|{POSTED}[^|]{{0,40}}$)"
 )
 """How a comment of a thread begins: it is of its author's runs, as all others of that author."""
 

@@ -113,7 +113,15 @@ _PARTS = (
 
 _FORMS = "|".join(_PARTS)
 
-COMMENTS = r"\*\*(?: \([^()]*\))?,? (?:commented|replied|wrote|said|left a)"
+POSTED = (
+    r"\s?[-–—·,:]{0,2} ?(?:(?:on|posted|opened)? ?)(?:[0-9]{1,2}\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul"
+    r"|Aug|Sep|Oct|Nov|Dec)|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* [0-9]{1,2}\b"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}|(?:[0-9]+|an?) (?:minute|hour|day|week|month|year)s? ago"
+    r"|yesterday)"
+)
+"""When a comment of a thread was posted, behind its author, in polars' syntax."""
+
+COMMENTS = rf"\*\*(?: \([^()]*\))?(?:,? (?:commented|replied|wrote|said|left a)|{POSTED})"
 """A comment of a thread begins there, behind the name of its author."""
 
 FORMS = (
