@@ -69,7 +69,8 @@ class Paragraph:
     @cached_property
     def text(self) -> str:
         """Its lines without markup, one behind the other."""
-        return "".join(f"{_unmarked(line.text)} " for line in self.lines)
+        whole = "".join(f"{_unmarked(line.text)} " for line in self.lines)
+        return _IN_GROUPS.sub(lambda found: found[0].translate(_BLANKS), whole)
 
     @cached_property
     def of_models(self) -> tuple[tuple[int, int, Clause], ...]:
@@ -195,6 +196,13 @@ _OF_A_TABLE = deferred(
 
 _BEGINS = re.compile(r"\s*(?:[-*+•]|[0-9]+[.)]|#)\s")
 
+
+_IN_GROUPS = deferred(
+    r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+(?![\w]|[.,][0-9]| [0-9])"
+)
+"""A number with blanks between its thousands."""
+
+_BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u2009\u202f", ","))
 
 _MARKUP = deferred(r"</?[A-Za-z][^<>]{0,200}>|&nbsp;|[*_]{2}|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
 
