@@ -22,7 +22,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ELSEWHERE, Context
 
-OWN, AROUND, SET_UP, OF_ALL = range(4)
+OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
 """How a paragraph stands to a table."""
 
 MOST = 80
@@ -101,15 +101,18 @@ class Around:
     def speaking(self, first: int, last: int) -> Iterator[tuple[Paragraph, int]]:
         """The paragraphs that may speak of a table between two lines, nearest first, each with how
         it stands to it: in its `OWN` section, right below a heading `AROUND` it, in a section on
-        the `SET_UP`, or anywhere, of which what is said `OF_ALL` runs counts."""
+        the `SET_UP`, or anywhere, of which what is said `OF_ALL` runs counts; or around the table
+        before, on whose `MACHINE` these ran as well."""
         begin, path = bisect_left(self._firsts, first), self._path(first)
         mine, comment = self._above(begin, path)
         note = bisect_left(self._firsts, last)
         below = [note] if self._is_note(note, path) else []
         again = any(_SAME_AGAIN.search(self._every[at].text) for at in mine)
         other = [at for at in (self._before if again else []) if at not in mine]
-        self._before = [*mine, *other][:MOST]
+        before, self._before = self._before, [*mine, *other][:MOST]
         yield from ((self._every[at], OWN) for at in [*mine, *below, *other])
+        if not again and any(_SAME_MACHINE.search(self._every[at].text) for at in mine):
+            yield from ((self._every[at], MACHINE) for at in before if at not in mine)
         if comment:  # of somebody else than who opened its thread
             return
         for depth in range(len(path) - 1, -1, -1):
@@ -197,6 +200,12 @@ TITLE = deferred(
     r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?[A-Z0-9]\w*(?:\.[0-9]+)*\b)"
 )
 """A line that is the title of one table: in bold, or numbered."""
+
+_SAME_MACHINE = deferred(
+    r"\b(?:same|identical) (?:[\w-]+ )?(?:clusters?|machines?|hardware|nodes?|systems?|box|hosts?"
+    r"|servers?|GPUs|partition)\b|同一(?:集群|机器|台机器|环境)",
+    re.IGNORECASE,
+)
 
 _OF_THE_MODEL = deferred(
     r"[#\s\d.一二三四五六七八九十、]*(?:(?:the|our) )?(?:models?|networks?|architecture|模型|モデル"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from math import isclose, prod
 
-from assay.ingest.binding.around import AROUND, OF_ALL, OWN, SET_UP, Around
+from assay.ingest.binding.around import AROUND, MACHINE, OF_ALL, OWN, SET_UP, Around
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
@@ -165,12 +165,14 @@ def _fill(
         for name, cell in told.items():
             if name in closed or (name in NAMED and place != OWN):
                 continue
+            if place == MACHINE and name not in ("gpu", "gpus_per_node", "network"):
+                continue
             twice = any(n in held for n in ONE_FACT.get(name, ()))
             if cell and not twice and _gives_way(held.get(name), cell, here, place):
                 found[name] = cell
-        closed |= told.keys()
+        closed |= told.keys() if place != MACHINE else set()
         for each in paragraphs:
-            closed |= _settled_by(each) if not of_all else frozenset[str]()
+            closed |= _settled_by(each) if place not in (OF_ALL, MACHINE) else frozenset[str]()
     if not any(name in held or name in found for name in SIZED_BY):
         found |= _size_around(around, since)
     for name, cell in _consistent(found, row.cells).items():
@@ -319,15 +321,20 @@ def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell
     """The one model that a document names, if it speaks of none of another size, and where."""
     found: tuple[Cell, Paragraph] | None = None
     sizes = {size for model in models for size in sizes_in(model)}
+    own: list[str] = []  # sizes in its name, those of what is active as well
     for each in paragraphs:
         sizes |= sizes_in(each.text)
-        name = model_named(each.text) if len(sizes) == 1 else None
+        name = model_named(each.text) if found is None else None
         if name and found is None:
             cell = each.placed(Cell(name, 0, each.text.index(name)))
             found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
-        if len(sizes) > 1 or (found and any(model != found[0].text for model in models)):
+            own = [size.upper() for size in _IN_NAME.findall(name)]
+        if found and any(model != found[0].text for model in models):
             return None
-    return found
+    return found if all(any(_as_large(a, b) for b in own) for a in sizes) else None
+
+
+_IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
 
 
 def _by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:

@@ -574,6 +574,7 @@ def _divide(
     ]  # fmt: skip
     at = {line.number: line for line in lines}
     sections = [line for line, _ in context.sections]
+    tabled = {_section_of(context, sections, row) for row in rows}
     for numbers, text in paragraphs(texts):
         for sentence in _SENTENCES.split(text):
             if not (told := scoped(sentence)):
@@ -585,16 +586,24 @@ def _divide(
                 else each
                 for each in context.statements
             ]
-            begun = bisect_right(sections, numbers[0]) - 1
-            section = context.sections[begun][1] if begun >= 0 else ()
-            context.statements += _of_scopes(told, at[numbers[0]], section)
+            section = _section_of(context, sections, numbers[0])
+            here = section in tabled
+            context.statements += _of_scopes(told, at[numbers[0]], section, here=here)
     context.statements = [each for each in context.statements if each.values]
 
 
 _SENTENCES = deferred(r"(?<=[\w)*`\"”])[.;] +(?=[A-Z`*])|。")
 
 
-def _of_scopes(told: Sequence[Scoped], line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
+def _section_of(context: Context, headings: Sequence[int], line: int) -> tuple[int, ...]:
+    """The headings above a line, outermost first."""
+    begun = bisect_right(headings, line) - 1
+    return context.sections[begun][1] if begun >= 0 else ()
+
+
+def _of_scopes(
+    told: Sequence[Scoped], line: Line, section: tuple[int, ...], *, here: bool
+) -> Iterator[Statement]:
     """Statements of the rows that have each value; of all others it is not known, unless said."""
     unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
     for name in dict.fromkeys(each.field for each in told):
@@ -604,7 +613,7 @@ def _of_scopes(told: Sequence[Scoped], line: Line, section: tuple[int, ...]) -> 
         spec = fields(Configuration)[each.field]
         cell = cell_of(spec, each.value, line) if each.value else unknown
         if cell and each.rows:
-            yield Statement(line.number, section, {each.field: cell}, subject=each.rows, here=True)
+            yield Statement(line.number, section, {each.field: cell}, subject=each.rows, here=here)
         elif cell:
             yield Statement(line.number, section, {each.field: cell})
 

@@ -143,7 +143,11 @@ def machine_rules(said: pl.Series, nodes: pl.Series) -> tuple[Rule, ...]:
     would hold other devices of than the case has: `said` marks the cases with
     a number format, `nodes` those with a node's number of GPUs that is not understood.
     """
-    usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
+    # a superchip of one device is the part of a node that has several, as often as a whole one
+    usual = {
+        name: int(one.gpus_per_node) for name, one in machines().items()
+        if one.gpus_per_node and one.gpus_per_node > 1
+    }  # fmt: skip
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
     several = pl.col("nodes") > 1  # of one node a job may have some devices
     apart = (several & (pl.col("gpus") != pl.col("nodes") * known)).fill_null(value=False)
