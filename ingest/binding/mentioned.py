@@ -239,12 +239,13 @@ def _told(
     told: dict[str, Cell | None] = {}
     apart = OF_ONE_MODEL if len(models) > 1 else frozenset[str]()
     noted = {line.number for line, _ in row.noted}
+    here = {line.number for each in paragraphs for line in each.lines}
     for clause in chain.from_iterable(_clauses_of(each, noted) for each in paragraphs):
         if only_of_all and not clause.of_all:
             continue
         if not _is_of(clause, row, models, near=near):
             continue
-        for name, cell in _sayings(clause, row).items():
+        for name, cell in _sayings(clause, row, here).items():
             if name in apart and not clause.sizes:
                 continue
             if name in told and _unlike(told[name], cell):
@@ -425,12 +426,14 @@ def _amount(size: str) -> float:
     return float(size[:-1]) * scale if scale else float(size)
 
 
-def _sayings(clause: Clause, row: Record) -> dict[str, Cell]:
-    """What a clause says of a row: nothing of how another run was shared."""
+def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:
+    """What a clause says of a row: nothing of how another run was shared than the one of which the
+    row, or what is said outside the lines of the clause, speaks."""
     values = {name: c for name, c in clause.values.items() if c.state == "value"}
     apart = any(
         name in SHARES and (own := row.cells.get(name)) is not None
-        and own.value_origin != "assumed" and own.state == "value" and _unlike(own, cell)
+        and own.value_origin != "assumed" and own.state == "value" and own.line not in here
+        and _unlike(own, cell)
         for name, cell in values.items()
     )  # fmt: skip
     return {n: c for n, c in values.items() if not (apart and n in SHARES)}

@@ -48,6 +48,7 @@ from assay.ingest.statements.lists import by_commas
 from assay.ingest.statements.sentences import (
     OF_FAMILIES,
     OTHERS,
+    SHARE_OF,
     computed_again,
     of_every_run,
     parts,
@@ -571,7 +572,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         part for part in told
         if "batch" not in part.name or not TIMES_MANY.match(text, part.at + len(part.word))
     ]  # fmt: skip
-    told = [part for part in told if part.name != "seq_len" or not _can_have(text, part.at)]
+    told = [part for part in told if not _of_no_run(part, text)]
     if not told:
         return []
     if (micro := _IN_SHORT.search(text)) and any(part.name == "micro_batch" for part in told):
@@ -591,9 +592,12 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     return told
 
 
-def _can_have(text: str, at: int) -> bool:
-    """Whether a length is that which models can have, whatever they were trained with."""
-    return OF_FAMILIES.search(text, 0, at) is not None
+def _of_no_run(part: Part, text: str) -> bool:
+    """Whether a length is that which models can have, whatever they were trained with, or a batch
+    is the share of a device in a global one, of who knows how many micro-batches."""
+    words = {"seq_len": OF_FAMILIES, "micro_batch": SHARE_OF}.get(part.name)
+    factor = text.startswith(" (", part.at + len(part.word))  # `= 8 (per device) x 4 (accum)`
+    return words is not None and not factor and words.search(text, 0, part.at) is not None
 
 
 _KEY_IN_CODE = deferred(

@@ -652,7 +652,7 @@ _PER_DEVICE = deferred(
 )
 """A batch of one replica by what it holds: `2 images per GPU`."""
 
-_SHARE_OF = deferred(
+SHARE_OF = deferred(
     r"\b(?:global|total|effective)[ -]?batch(?:[ -]size)?(?: (?:is|was|of|has|with|at|grows"
     r"|scales))*[ :=(]*$",
     re.IGNORECASE,
@@ -708,15 +708,11 @@ _TOKENS_A_STEP = deferred(
 def _of_each_device(text: str) -> Iterator[Part]:
     """Batches of one replica, by what stands behind their number, and of all in tokens."""
     for found in [*_PER_DEVICE.finditer(text), *_TOKENS_EACH.finditer(text)]:
-        if _SHARE_OF.search(text, 0, found.start(1)):
-            continue  # perhaps of several micro-batches
         yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
     for found in _TAKES.finditer(text):
         yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
         yield Part("", "", 0)  # a statement by its form
     for found in _BATCH_OF_EACH.finditer(text):
-        if _SHARE_OF.search(text, 0, found.start() + len("batch")):
-            continue
         group = found.lastindex or 1
         yield Part("micro_batch", found[group].replace(",", ""), found.start(group))
         if whole := _IN_ALL.match(text, found.end()):
