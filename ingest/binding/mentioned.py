@@ -313,9 +313,11 @@ def _but_for_others(
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
             clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
-            misread = paragraph is not None and paragraph.says_otherwise(name, cell)
-            if misread or (clause and _of_other_model(clause, row, models)):
+            if clause and _of_other_model(clause, row, models):
                 del row.cells[name]
+            elif paragraph and cell.state == "value" and name != "gpu":
+                own = paragraph.instead_of(name, cell) or cell
+                row.cells[name] = own._replace(value_origin=cell.value_origin, law=cell.law)
 
 
 def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:
@@ -387,7 +389,8 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
 
 def _sizes(row: Record) -> frozenset[str]:
     """Sizes by which a row's model is called."""
-    model, size = row.cells.get("model"), row.cells.get("model_size")
+    model = row.cells.get("model")
+    size = row.cells.get("model_size") or row.cells.get("parameters")
     called = SIZED.findall(model.text) if model else []
     sizes = frozenset(each.replace(" ", "").upper() for each in called)
     if size is not None and size.state == "value":

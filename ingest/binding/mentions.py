@@ -95,15 +95,14 @@ class Paragraph:
             at += len(each.text) + 1
         return None
 
-    def says_otherwise(self, name: str, cell: Cell) -> bool:
-        """Whether what a line says of a setting is another one's in the whole of the sentence."""
+    def instead_of(self, name: str, cell: Cell) -> Cell | None:
+        """What the whole of a sentence says of a setting where the line of a cell that is a part of
+        it says something else by itself; None where it says the same, or nothing."""
         if len(self.lines) == 1:
-            return False
-        names = {
-            told for clause in self.clauses for told, other in clause.values.items()
-            if (other.line, other.column) == (cell.line, cell.column)
-        }  # fmt: skip
-        return bool(names) and name not in names
+            return None
+        told = [clause.values[name] for clause in self.clauses if name in clause.values]
+        texts = {other.text for other in told}
+        return told[0] if len(texts) == 1 and cell.text not in texts else None
 
     @cached_property
     def of_others(self) -> tuple[Clause, ...]:

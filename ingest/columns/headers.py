@@ -501,6 +501,10 @@ def _in_known_words(label: str) -> str:
     if normalise(label) not in spellings():  # a spelling is clear, whatever its words are
         label = told_once(english(NAMES.get(label, label)))
     label = _without_remark(_alone(_of_its_device(label)))
+    if (sign := _BY_SIGN.fullmatch(label)) and configured_by(meaning := sign[1] or sign[2]):
+        return meaning
+    if _IN_A_STEP.fullmatch(label):
+        return "global batch size"
     if power := _IN_POWERS.fullmatch(label):
         return f"{power[1]} ({'M' if power[2] == '6' else 'B'})"
     if _MICRO_BATCHES.fullmatch(label):
@@ -516,6 +520,20 @@ def _in_known_words(label: str) -> str:
     counts = label.startswith(_COUNTS) and _COUNT_OF.fullmatch(signed(label))
     return "number of GPUs" if counts else label  # `#GPU`, `# MI250`: how many
 
+
+_IN_A_STEP = re.compile(
+    r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "
+    r"|optimi[sz]er )?(?:batch|step|iteration)"
+    r"|samples (?:per|in (?:a|each)) (?:global batch|(?:optimi[sz]er )?step|iteration))",
+    re.IGNORECASE,
+)
+"""Labels of how many sequences a step takes: `Sequences per batch`."""
+
+_BY_SIGN = re.compile(
+    r"[A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)? ?(?:\(([A-Za-z#][A-Za-z -]{3,30})\)"
+    r"|[:=–—] ?([A-Za-z#][A-Za-z -]{3,30}))"
+)
+"""A symbol, and behind it what it stands for: `L (layers)`, `h: hidden size`."""
 
 _IN_POWERS = re.compile(
     r"(#?[A-Za-z][A-Za-z ]{3,24}?) ?[(\[](?:[x×*] ?)?(?:1[eE]|10\^?)([69])[)\]]"
@@ -569,6 +587,10 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         own = _column(_PER_MINUTE.sub("/s", label, count=1), shown, schema)
         rated = own.spec is not None and own.spec.name in _COUNTED
         return replace(own, scale=own.scale / 60, rank=AFTER) if rated else Column(shown, None)
+    if many := _MANY_AT_ONCE.search(label):
+        own = _column(label[: many.start()] + label[many.end() :], shown, schema)
+        rated = own.spec is not None and own.spec.name in _COUNTED
+        return replace(own, scale=own.scale * _times(many)) if rated else Column(shown, None)
     label = _in_known_words(label)
     known = by_label(schema)
     composed = said(label)
@@ -595,6 +617,30 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label) or of_a_shape(label))
+
+
+_MANY_AT_ONCE = re.compile(
+    r"(?:(?<=[(（\[/, ])|^)(?:(?P<sign>[万萬만亿億억])|[x×*]? ?1(?P<zeros>0{3,8})"
+    r"|[x×*]? ?1[eE](?P<power>[3-8])"
+    r"|1(?P<k>0{0,2})k) ?(?=(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|img|词元|样本|序列"
+    r"|图|トークン"
+    r"|サンプル|토큰|샘플) ?(?:/|per\b))"
+    r"|(?<=/[sS]) ?[(（\[] ?[x×*]? ?1(?:(?P<zeros_behind>0{3,8})"
+    r"|[eE](?P<power_behind>[3-8])) ?[)）\]]$"
+)
+"""How many of the things that a rate counts each number stands for: `(万 tokens/s)`, `(10k tok/s)`,
+`tokens/s (x1000)`."""
+
+
+def _times(many: re.Match[str]) -> float:
+    """The number of things that each number of a rate stands for."""
+    if sign := many["sign"]:
+        return 1e4 if sign in "万萬만" else 1e8
+    if zeros := many["zeros"] or many["zeros_behind"]:
+        return 10.0 ** len(zeros)
+    if power := many["power"] or many["power_behind"]:
+        return 10.0 ** int(power)
+    return 1e3 * 10.0 ** len(many["k"])
 
 
 _SAID_IN_WORDS = {"dtype", "recompute", "activation_checkpointing"}

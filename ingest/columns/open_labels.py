@@ -425,7 +425,8 @@ _OF_MEMORY = re.compile(
 )
 
 _OF_OTHERS = re.compile(
-    r"\b(?:host|CPU|system|main|pinned|swap)[ -](?:memory|RAM)\b|\bcheckpoint(?!ing)|\bdisks?\b"
+    r"\b(?:host|CPU|system|main|pinned|swap)[ -](?:memory|RAM)\b"
+    r"|(?<!utils[./])\bcheckpoint(?!ing)|\bdisks?\b"
     r"|\bdata ?sets?\b|\bNVMe\b",
     re.IGNORECASE,
 )

@@ -369,7 +369,8 @@ _ONE_ROW = deferred(
     r"|^\W*(?:the )?(?:rows?|lines?|entr(?:y|ies)|columns?) "
     r"(?:marked|labell?ed|called|named|with|from|of|in (?:bold|italics|gr[ae]y)|[\"“'`(*])"
     r"|\b(?:copied|quoted|cited|taken|borrowed|reproduced) from\b"
-    r"|最后一行|第一行|末行|最終行|\bdie letzte Zeile\b|\bla dernière ligne\b",
+    r"|最后一行|第一行|末行|最終行|第 ?[0-9]+ ?(?:[步行项]|个?(?:步骤|配置))"
+    r"|\bdie letzte Zeile\b|\bla dernière ligne\b",
     re.IGNORECASE,
 )
 """A sentence about some of the rows, and no word of which they are in them."""

@@ -34,16 +34,28 @@ class AttentionTable(pa.DataFrameModel):
     heads: int = logged(
         ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads",
          "num_qo_heads", "num_q_heads", "n_q_heads", "n_q_head", "heads_q", "n_head", "nhead",
-         "head_num", "num_head", "hq", "nh"],
+         "head_num", "num_head", "hq", "nh", "query_heads", "attention_heads", "attn_heads",
+         "number_of_heads", "heads_count", "num_query_heads"],
         kind="exact", ge=1, nullable=True, meaning="query heads",
     )  # fmt: skip
     kv_heads: int = logged(
         ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads", "nheads_kv",
-         "n_kv_head", "heads_kv", "heads_k", "hkv"],
+         "n_kv_head", "heads_kv", "heads_k", "hkv", "key_value_heads", "kv_head", "k_v_heads"],
         kind="exact", ge=1, nullable=True, meaning="heads of keys and values",
     )  # fmt: skip
     head_dim: int = logged(
-        ["head_dim", "headdim", "head_size", "d", "d_head", "dim_head", "hdim"],
+        [
+            "head_dim",
+            "headdim",
+            "head_size",
+            "d",
+            "d_head",
+            "dim_head",
+            "hdim",
+            "head_dimension",
+            "dim_per_head",
+            "d_qk",
+        ],
         kind="exact",
         ge=1,
         nullable=True,
@@ -108,6 +120,8 @@ FORMAT = Format(
         "ttention",
         "GQA",
         "H=",
+        " h=",
+        ",h=",
         "SDPA",
         "p_drop:",
         "head_dim",

@@ -215,7 +215,8 @@ def _measured(record: Record, line: Line, part: Tree[Token]) -> None:
 
 UNORDERED_OPENS = (
     r"(?:^|[|,;\t]) *\"?(?:gemm[ _]?|matrix[ _]?)?(?:shapes?|problem(?:[ _]size)?|gemm|sizes)\"? *"
-    r"[|,;\t][^:=]*(?:[mu]s\b|flops)"
+    r"[|,;\t][^:=]*(?:[mu]s\b|flops|\b(?:bf|fp|tf|int)[0-9]{1,2}\b|blas|cutlass|triton|torch"
+    r"|\b(?:[abhlv][0-9]{2,3}|mi[0-9]{3}|tpu)[a-z]{0,4}\b)"
 )
 """Found in a header of sizes of products that says nothing of their order."""
 
@@ -246,7 +247,10 @@ FORMAT = Format(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
         ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", "  m   ", " m |", " M |",
-        "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
+        "m;n;k", "M;N;K", "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K",
+        "MxNxK", "mxnxk",
+        *(f"{size}{sign}" for size in (512, 1024, 2048, 4096, 8192, 16384) for sign in "x×"),
+        "M×N×K", "M × N × K", "M x N x K", "m×n×k", "M*N*K",
         "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
         "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
         "--matmul", "AUTOTUNE ", "elapsed time: (", "gemm", "atmul", "atMul",
@@ -266,8 +270,8 @@ FORMAT = Format(
     # a header has a cell `m`; the other lines have a product
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+|[0-9]x[0-9]+:[0-9]+x[0-9]"
-    r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
-    r"|[mnk] ?= ?[mnk] ?= ?[mnk]\b|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
+    r"|(?:^|;)m;n;k;|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
+    r"|[mnk] ?= ?[mnk] ?= ?[mnk]\b|m ?[x×*] ?n ?[x×*] ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
     r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     r"|^\s*\|[^|]*\|[^:=]*(?:(?:cu|roc|hip|open)blas(?:lt)?|cutlass)\b"

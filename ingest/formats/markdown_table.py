@@ -78,7 +78,8 @@ FORMAT = Format(
         "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
         "per step ", "time/step",
         "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
-        "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
+        "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "   --",
+        "econds per ", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
         "step time", "iter_time",
@@ -114,6 +115,16 @@ FORMAT = Format(
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"
     r"[^:=]{0,24}[:=][*_ ]{1,4}~?[0-9]"
+    r"|^\s*(?:[-*•+] )?(?i:m?bs|(?:micro |global )?batch(?:[ _]size)?|seq(?:[ _]?len)?|ctx"
+    r"|n?_?gpus?|nodes|world"
+    r"(?:_size)?|[tpdc]p|[BTSL])(?: ?[=:] *| +)[0-9]+[^0-9/.|][^|]{0,80}"  # printed by a loop
+    r"[0-9] ?(?:tok(?:en)?s?/s|samples/s|m?s/(?:it|iter|step)|m?s|TFLOPS?)\b"
+    r"|(?i:\b(?:numbers|values|figures|cells|entries|columns?|all)\b[^|]{0,40}\b(?:are|is|in|hold)\b|^[^|.]*)"
+    r"[^|.]{0,24}\b(?:tok(?:en)?s?/s|samples/s|tokens per s|samples per s|s/it|s/step|ms/step"
+    r"|(?i:(?:milli)?seconds per (?:training )?(?:step|iteration)))[^|]{0,40}:\s*$"  # over numbers
+    r"|(?i:\b(?:numbers|values|figures|cells|entries|columns?)\b[^|]{0,24}\b(?:are|is|in|hold)\b)[^|.]{0,16}"
+    r"\b(?:tok(?:en)?s?/s|samples/s|s/it|s/step|(?i:(?:milli)?seconds per|tokens per|samples per))"
+    r"|(?i:[\"”'’]\s*(?:/|and|,)\s*[\"“'‘][^|]{1,24}[\"”'’]\s*(?:is|are)\b)"
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one

@@ -162,6 +162,11 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
+_PARTS_OF_LAYERS = {
+    "rmsnorm", "layernorm", "softmax", "cross entropy", "crossentropy", "swiglu", "geglu", "rope",
+}  # fmt: skip
+"""Those of them that a title begins with, and that nothing else is called."""
+
 _NAMING = ("Backend", "Implementation", "Impl", "Candidate", "Variant", "Version", "Test",
            "Workload", "Provider", "Library")  # fmt: skip
 """Labels of names beside rates or times, under which a table may be of calls."""
@@ -179,6 +184,8 @@ FORMAT = Format(
         *(f"{mark}{word}" for word in ("kernel", "Kernel") for mark in ("| ", "|", ">", "*", "`")),
         "op_name",
         "op,",
+        "op  ",
+        "Op  ",
         "op\t",
         "op;",
         "layer,",
@@ -228,6 +235,7 @@ FORMAT = Format(
         "Size Detail",
         "(ms):",
         *(f" {word}" for word in _TITLED),
+        *(word for word in _TITLED if word.casefold() in _PARTS_OF_LAYERS),
         "/s):",
         "/s, ",
         "B/s",

@@ -24,6 +24,8 @@ _NOTHING = re.compile(r"OOM|nan|NaN|None|null|[-–—]+|n/?a|N/?A|inf", re.ASCI
 
 _RULE = re.compile(r"[\s=_+─━-]*")
 
+_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\w*\s*")
+
 _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
@@ -106,7 +108,9 @@ def ruled_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table whose columns a line of dashes below its header gives, in order."""
     at = 0
     while at < len(lines):
-        grid = _ruled(lines, at) if "-- --" in lines[at].text.replace("-  ", "- ") else None
+        grid = (
+            _ruled(lines, at) if not lines[at].text.strip(" -") and "- " in lines[at].text else None
+        )
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -132,7 +136,8 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     if head is None or not _labelled(head):
         return None
     rows, end = _rows_below(lines, rule + 1, dashes, several=several)
-    if not rows or not MEASURES.search(" ".join(cell.text for cell in head.cells)):
+    measures = MEASURES.search(" ".join(cell.text for cell in head.cells))
+    if not rows or not (measures or (_of_numbers_below(rows) and _said_in_text(lines, top))):
         return None
     behind = next((line.text for line in lines[end : end + 2] if line.text.strip()), "")
     caption = _BELOW.fullmatch(behind)
@@ -140,6 +145,54 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     return Grid(
         "text", begin, end, (head,), tuple(rows), caption[1] if caption else "", exact=False
     )
+
+
+def _of_numbers_below(rows: Sequence[GridRow]) -> bool:
+    """Whether some column of a table holds nothing but numbers, one of them of three digits or
+    with a point: what was measured."""
+    for at in range(1, min(len(row.cells) for row in rows)):
+        texts = [row.cells[at].text for row in rows]
+        numbers = all(_NUMBER.fullmatch(t) or _NOTHING.fullmatch(t) or not t for t in texts)
+        if numbers and any(map(_LONG.match, texts)):
+            return True
+    return False
+
+
+_LONG = re.compile(r"[0-9]+[.,]?[0-9]{2}|[0-9]+\.[0-9]")
+
+
+def _said_in_text(lines: Sequence[Line], at: int) -> bool:
+    """Whether the paragraph above a header says what was measured: `"old"/"new" is seconds per
+    iteration before and after the upgrade`."""
+    above = at - 1
+    while above >= max(0, at - _FAR) and _BETWEEN.fullmatch(lines[above].text):
+        above -= 1
+    while above >= max(0, at - MOST_ABOVE) and lines[above].text.strip():
+        if _IN_TEXT.search(lines[above].text):
+            return True
+        above -= 1
+    return False
+
+
+_FAR = 4
+"""Lines between a header and the paragraph above it."""
+
+MOST_ABOVE = 12
+"""Lines above a header that may say what was measured below it."""
+
+_BETWEEN = re.compile(r"\s*(?:`{3}\w*|~{3}\w*|[-=]{3,})?\s*")
+
+_IN_TEXT = re.compile(
+    r"\b(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)(?: ?/ ?| (?:per"
+    r"|a) )s(?:ec(?:ond)?)?\b"
+    r"|\b(?:(?:milli)?seconds?|secs?|ms|s) ?(?:/|per) ?(?:training |optimi[sz]er |global )?"
+    r"(?:steps?|it(?:er(?:ation)?)?)\b"
+    r"|\b[MH]FU\b|\b[GT]FLOP(?:S|s|/s)|\b(?:step|iteration) times?\b|\bpeak (?:GPU )?(?:memory"
+    r"|VRAM)\b"
+    r"|每秒|吞吐|单步(?:耗时|时间)|毎秒",
+    re.IGNORECASE,
+)
+"""Words of a text whose table has numbers of training."""
 
 
 def _labelled(head: GridRow) -> bool:
@@ -167,8 +220,9 @@ def _rows_below(
 
 
 def _filled(line: Line) -> bool:
-    """Whether a line is one of cells: neither empty nor a rule."""
-    return bool(line.text.strip()) and _RULE.fullmatch(line.text) is None
+    """Whether a line is one of cells: neither empty, nor a rule, nor a fence."""
+    apart = _RULE.fullmatch(line.text) is not None or _FENCE.fullmatch(line.text) is not None
+    return bool(line.text.strip()) and not apart
 
 
 def _cut(lines: Sequence[Line], dashes: Sequence[Word]) -> GridRow | None:
@@ -234,7 +288,18 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
         return True
-    return _turned(lines, at) or _said_below(lines, at)
+    return _turned(lines, at) or _said_below(lines, at) or _named_apart(lines, at)
+
+
+def _named_apart(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line is of labels over two rows of as many cells, the last of them numbers, below a
+    paragraph that says what was measured."""
+    head = pieces(lines[at])
+    if len(head) < FEWEST or any(map(is_number, head)) or at + ROWS >= len(lines):
+        return False
+    below = [pieces(line) for line in lines[at + 1 : at + 1 + ROWS]]
+    alike = all(len(words) == len(head) and is_number(words[-1]) for words in below)
+    return alike and _LONG.match(below[0][-1].text) is not None and _said_in_text(lines, at)
 
 
 MOST_ROWS = 64

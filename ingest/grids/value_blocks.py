@@ -3,7 +3,8 @@
 In: the lines of a document. Out: a `Grid` for blocks that follow each other, apart by blank lines,
 rules and titles or each begun with a dash as items of YAML are, and have most labels in common. One
 label says what was measured of a run, one how it ran; labels that count steps are those of a log.
-And a `Grid` for items that each give a rate behind what it ran on: `- 8 GPUs: 98.7 img/s`.
+And a `Grid` for items that each give a rate behind what it ran on: `- 8 GPUs: 98.7 img/s`; and one
+for lines of labels and numbers that a loop over settings prints: `bs=  4  iter 37.75 ms`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.terms import COUNTERS, NUMBER_FORMAT, configured_by, normalise
@@ -244,3 +246,157 @@ def _of_items(lines: Sequence[Line], items: Sequence[re.Match[str]], begin: int)
         for line, item in zip(lines, items, strict=True)
     ]  # fmt: skip
     return Grid("text", begin, begin + len(rows), (GridRow(first, head),), tuple(rows), exact=False)
+
+
+_PLACED = re.compile(
+    r"(?:(?<![\w+/.-])(?P<label>[A-Za-z#][A-Za-z_#/.-]{0,20}"
+    r"(?: [A-Za-z/(-][A-Za-z/)-]{0,12}){0,2}?)"
+    r"(?: ?[=:] *| +)|(?<![^\s,;|=:(]))"
+    r"(?P<number>[~≈]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?[kKM]?)(?![0-9.])"
+    r"(?:[ ]?(?P<unit>%|[A-Za-zµ][A-Za-zµ/]*(?:/[A-Za-z]+){0,2}))?(?=[\s,;|)\]]|:\s|$)"
+)
+"""A number of a line, the label before it and what stands right behind it."""
+
+_ENDS_IN = re.compile(
+    r"\s*[:=,;|-]?\s*(?P<what>(?:CUDA )?(?:OOM|out of memory|OutOfMemory\w*)|FAIL(?:ED)?"
+    r"|failed)\W*$",
+    re.IGNORECASE,
+)
+
+_BULLETED = re.compile(r"\s{0,8}(?:[-*•+] )?")
+
+MOST_LINES = 200
+
+_BARE_TIMES = {"dt", "iter", "step", "it", "per iter", "per step", "iteration"}
+"""Labels of the time of a step where a unit of time stands behind its number."""
+
+
+class _Placed(NamedTuple):
+    """Labels of the numbers of a line, their cells, the words before them, how it ended."""
+
+    labels: tuple[str, ...]
+    cells: tuple[GridCell, ...]
+    name: GridCell
+    ended: GridCell | None
+
+
+def labelled_lines(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every run of lines that a loop over settings printed: the same labels with other numbers."""
+    at = 0
+    while at < len(lines):
+        first = _placed(lines[at])
+        run, end = [first] if first else [], at + 1
+        while first and end < len(lines) and len(run) < MOST_LINES:
+            each = _placed(lines[end])
+            if each is None or not _goes_with(each, first):
+                break
+            run.append(each)
+            end += 1
+        grid = (
+            _of_placed(lines[at:end], [each for each in run if each], at) if len(run) > 1 else None
+        )
+        if grid:
+            yield grid
+        at = end if grid else at + 1
+
+
+def _placed(line: Line) -> _Placed | None:
+    """The numbers of a line with their labels; None of one that has fewer than two."""
+    text = line.text
+    if not 8 <= len(text) <= _LONGEST or not any(map(str.isdigit, text)) or "|" in text:
+        return None
+    begin = found.end() if (found := _BULLETED.match(text)) else 0
+    labels, cells, name, at = list[str](), list[GridCell](), "", begin
+    for piece in _PLACED.finditer(text, begin):
+        between = text[at : piece.start()].strip(" ,;:()[]–—-")
+        if between and labels:
+            return None  # words that are no label
+        name = between or name
+        measure = piece["unit"] and (
+            piece["unit"] == "%" or unit(piece["unit"]) or said(piece["unit"])
+        )
+        at = piece.end() if measure or not piece["unit"] else piece.start("unit")
+        label = (piece["label"] or "").strip(" =:")
+        labels.append(_label_of(label, piece["unit"] if measure else ""))
+        cells.append(GridCell(piece["number"], line.number, line.column + piece.start("number")))
+        if at != piece.end():
+            break
+    rest = text[at:]
+    ended = _ENDS_IN.fullmatch(rest) if rest.strip(" ,;.)]") else None
+    if (rest.strip(" ,;.)]") and ended is None) or len(cells) + bool(ended) < FEWEST - 1:
+        return None
+    cell = GridCell("OOM" if ended and "fail" not in ended["what"].casefold() else "failed",
+                    line.number, line.column + at) if ended else None  # fmt: skip
+    return _Placed(
+        tuple(labels), tuple(cells), GridCell(name, line.number, line.column + begin), cell
+    )
+
+
+def _label_of(label: str, printed: str) -> str:
+    """The label of a column of numbers with a unit behind them."""
+    if not printed:
+        return label
+    if not label and (measure := unit(printed)) and measure.si == "B":
+        return f"memory ({printed})"
+    rated = said(printed)
+    if not label or (rated and rated.field not in ("memory", "step_time")):
+        return printed if printed != "%" or not label else f"{label} (%)"
+    if label.casefold() in _BARE_TIMES and printed in _TIMES:
+        return f"step time ({printed})"
+    return f"{label} ({printed})"
+
+
+_TIMES = {"ms", "s", "sec", "secs", "us", "µs", "seconds"}
+
+
+def _goes_with(each: _Placed, first: _Placed) -> bool:
+    """Whether a line has the labels of the first one of its run, or those up to where it ended."""
+    if bool(each.name.text) != bool(first.name.text):
+        return False
+    if each.ended is None:
+        return each.labels == first.labels
+    return each.labels == first.labels[: len(each.labels)]
+
+
+def _of_placed(lines: Sequence[Line], run: Sequence[_Placed], begin: int) -> Grid | None:
+    """The grid of such lines, if they are of runs that differ in how they were set up."""
+    labels = run[0].labels
+    if len(set(labels)) < len(labels) or not all(labels) or run[0].ended:
+        return None
+    if any(normalise(label) in COUNTERS or normalise(label) in _OF_LOGS for label in labels):
+        return None
+    fields = [found.field if (found := said(label)) else "" for label in labels]
+    measured = [at for at, field in enumerate(fields) if field in _OF_STEPS | _RATED | {"memory"}]
+    settled = [at for at, label in enumerate(labels) if at not in measured and _sets(label)]
+    of_steps = {fields[at] for at in measured} & (_OF_STEPS | _RATED)
+    varies = [
+        at for at in settled if len({row.cells[at].text for row in run if at < len(row.cells)}) > 1
+    ]
+    named = run[0].name.text and len({row.name.text for row in run}) > 1
+    if len(measured) < FEWEST_MEASURED or not of_steps or not (varies or named):
+        return None
+    if any(len(row.cells) <= max(settled, default=-1) for row in run):
+        return None
+    first = lines[0]
+    names = ["", *labels] if run[0].name.text else list(labels)
+    head = tuple(GridCell(label, first.number, first.column) for label in names)
+    rows = []
+    for line, row in zip(lines, run, strict=True):
+        blank = GridCell("", line.number, line.column)
+        cells = [*row.cells, *([row.ended] if row.ended else [])]
+        cells += [blank] * (len(labels) - len(cells))
+        rows.append(GridRow(line, tuple([row.name, *cells] if run[0].name.text else cells)))
+    if any(len(row.cells) != len(head) for row in rows):
+        return None
+    return Grid("text", begin, begin + len(rows), (GridRow(first, head),), tuple(rows), exact=False)
+
+
+def _sets(label: str) -> bool:
+    """Whether a label is of how a run was set up."""
+    return bool(configured_by(label)) or label.casefold() in _SHORT_SETTINGS
+
+
+_SHORT_SETTINGS = {"b", "bs", "batch", "bsz", "s", "t", "l", "seqlen", "world", "n", "ngpu"}
+
+_OF_LOGS = {"loss", "lr", "gradnorm", "epoch", "lmloss", "trainloss", "learningrate", "ppl", "acc"}
+"""Labels of lines that a job prints as it goes."""

@@ -33,6 +33,7 @@ from assay.ingest.kernels.kernel_rates import (
     beside_libraries,
     by_devices,
     named_sides,
+    of_cuda,
     of_curve,
     of_devices,
     of_formats,
@@ -43,6 +44,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_operations,
     of_programs,
     of_squares,
+    of_terse_rates,
     of_their_times,
     of_types,
     over_time,
@@ -96,6 +98,9 @@ def columns_of(
     column that is none of the call's, behind those. Sizes of matrices are square `products`' where
     the text is about these."""
     columns = _of_labels(grid, table.schema, bare)
+    if bare is not None:  # `time` below a line that says the unit of all times
+        columns = [replace(bare, aside=each.aside) if not each.scale and each.spec == bare.spec
+                   else each for each in columns]  # fmt: skip
     if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
         columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
                    for each in columns]  # fmt: skip
@@ -111,6 +116,7 @@ def columns_of(
     if "busbw" in fields(table.schema):
         columns = [bare if bare and not each.scale and each.spec == bare.spec else each
                    for each in columns]  # fmt: skip
+        columns = _of_nodes(grid, columns, table.schema, above)
         columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
         columns = of_programs(grid, sized_once(columns), bare, table.schema)
@@ -118,13 +124,14 @@ def columns_of(
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
+    columns = of_terse_rates(grid, of_cuda(grid, columns, table.schema), table.schema)
     columns = _beside_sides(times_of_rates(grid, columns, table.schema), table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
     columns = of_linear_layers(grid, of_squares(grid, columns, table.schema), table.schema)
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)
-    if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
+    if len(SIZES_OF_A_CALL & {*above, *(each.spec.name for each in columns if each.spec)}) > 1:
         columns = _named_times(grid, columns, table.schema)
     if "m" in fields(table.schema):
         columns = _in_order(grid, columns, order, products=products)
@@ -136,6 +143,7 @@ def columns_of(
     }
     called = any(each <= set(held) for each in _CALLS) or (curves and measured == {"bandwidth"})
     called |= any("op" in column.aside for column in columns)
+    called |= bool({"algbw", "busbw"} & measured)  # which no run has, on however many nodes
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
@@ -151,6 +159,30 @@ def columns_of(
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
+
+
+_NODES = {"nodes", "numnodes", "nnodes", "nodecount", "numberofnodes", "node", "hosts", "servers"}
+
+_OF_NODES = "nodes times the ranks of each"
+
+
+def _of_nodes(
+    grid: Grid, columns: Sequence[Column], schema: Schema, above: Mapping[str, Cell]
+) -> list[Column]:
+    """Columns of collectives with the one of nodes as that of ranks, where the text above says how
+    many each of them has and no column says how many there are."""
+    made = list(columns)
+    held = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
+    places = [at for at, label in enumerate(grid.header())
+              if columns[at] == Column() and normalise(plain(label)) in _NODES]  # fmt: skip
+    texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]
+    each_has = above.get("ranks_per_node")
+    if each_has is None or "ranks" in held or len(places) != 1:
+        return made
+    if all(map(str.isdecimal, texts)) and len({*texts}) == len(texts) > 1:
+        law, scale = _OF_NODES, float(each_has.text)
+        made[places[0]] = Column(fields(schema)["ranks"], scale, law=law)
+    return made
 
 
 def _of_labels(grid: Grid, schema: Schema, bare: Column | None) -> list[Column]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from assay.ingest.columns.titles import (
     names_format,
 )
 from assay.ingest.grids.aligned import ANY_FIGURE
+from assay.ingest.grids.delimited import uncommented
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.collective_ranks import launched, of_a_process
 from assay.ingest.kernels.settings_around import (
@@ -47,7 +49,7 @@ from assay.ingest.kernels.settings_around import (
 )
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
-from assay.ingest.schema.record import Cell, Line, Record, Schema
+from assay.ingest.schema.record import Cell, Code, Line, Record, Schema
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
@@ -72,7 +74,8 @@ _OF_ATTENTION = {
         re.I,
     ),
     "direction": deferred(
-        r"(?<!\.)\b(fwd ?\+ ?bwd|fwd_?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b"
+        r"(?<!\.)\b((?:fwd|forward) ?(?:\+|and|plus) ?(?:bwd|backward)|fwd_?bwd|forward|backward"
+        r"|fwd|bwd)\b"
         r"(?!\()",  # a method of a tensor
         re.I,
     ),
@@ -176,11 +179,12 @@ _OF_BLAS = deferred(
 
 _BEGINS_WITH_BLAS = deferred(
     rf"[\s#*]{{0,8}}`?({_BLAS})`?(?: v?[0-9][0-9.]*)?"
-    r"(?: (?:through|via|called|driven|timed|measured)"
-    r" (?!.{0,60}\b(?:vs|versus|and (?:cu|roc|hip))))",
+    r"(?:( (?:through|via|called|driven|timed|measured))"
+    r" (?!.{0,60}\b(?:vs|versus|and (?:cu|roc|hip)))|(?=[,;:] \S|\.? *$))",
     re.I,
 )
-"""How a line on products begins that says whose they are: `cuBLASLt through our own script`."""
+"""How a line on products begins that says whose they are: `cuBLASLt through our own script`,
+`cuBLAS 12.4, locked clocks`."""
 
 _COMPARED_WITH = deferred(
     r"\b(?:vs|versus|against|compared|relative|over|faster|slower|speed-?ups?|than|baseline|of the"
@@ -229,7 +233,8 @@ _OF_SIZE = deferred(
     r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)"
     r"(?: is)? (?:at|of)"
     r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))"
-    r"|\b(?:[Mm]essage|[Pp]ayload|[Bb]uffer|[Tt]ensor|[Dd]ata)[ -]size(?: is|:| =)?) "
+    r"|\b(?:[Mm]essage|[Pp]ayload|[Bb]uffer|[Tt]ensor|[Dd]ata)[ -]size(?: is|:| =)?"
+    r"|(?<![\w] )\b[Mm]essages?(?: of| is|:)?) "
     r"([0-9]+ ?[KMG]iB)\b(?!,? (?:to|and|or|up)\b)"
 )
 """The size of an operation, with its name or ranks: `all_reduce of 1 GiB`, `16 nodes, 1 GiB`."""
@@ -397,21 +402,54 @@ _NOTE = 4
 def _noted_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dict[str, Cell]:
     """Fields of some names that the line right below a table says, where no other table, no heading
     and no block follows that it may be of: `H100 80GB, bf16`."""
-    near = range(grid.end, min(grid.end + 2, len(lines)))
+    end = grid.end
+    while end < min(len(lines), grid.end + _NOTE) and _CLOSES.fullmatch(lines[end].text):
+        end += 1
+    near = range(end, min(end + 2, len(lines)))
     at = next((n for n in near if lines[n].text.strip()), None)
-    if at is None or len(lines[at].text) > LONGEST or lines[at].text.rstrip().endswith((":", "：")):
+    if (
+        at is None
+        or len(lines[at].text) > LONGEST
+        or lines[at].text.lstrip().startswith(_OF_OTHERS)
+    ):
+        return {}
+    if before := _OF_BEFORE.search(lines[at].text):  # `That was the causal case.`
+        own = lines[at]._replace(text=_WERE.sub("", before[0].rstrip(".;!?")))
+        return _in_one_way(own, names)
+    if lines[at].text.rstrip().endswith((":", "：")):
         return {}
     if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].text):
         return {}  # a heading of reStructuredText
     note, after = lines[at], [line.text.lstrip() for line in lines[at + 1 : at + 1 + _NOTE]]
-    if note.text.lstrip().startswith(_OF_OTHERS) or any(t.startswith(_TABLE) for t in after):
+    if any(t.startswith(_TABLE) for t in after):
         return {}
+    of_some = _OF_SOME.search(note.text) is not None
+    return _in_one_way(note, [n for n in names if not of_some or n in ("gpu", "dtype")])
+
+
+def _in_one_way(line: Line, names: Sequence[str]) -> dict[str, Cell]:
+    """Fields of some names that a line says, each in one way."""
     said: dict[str, dict[str, Cell]] = {}
-    for name, text in _said(note.text):
+    for name, text in _said(line.text):
         if name in names:
-            cell = Cell(text, note.number, note.column, value_origin="stated")
+            cell = Cell(text, line.number, line.column, value_origin="stated")
             kept(said.setdefault(name, {}), name, cell)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
+
+
+_CLOSES = re.compile(r"\s*</(?:div|body|section|center|details)>\s*")
+"""The end of a page, or of what a notebook draws, around a table."""
+
+_WERE = re.compile(r"(?:That|Those) (?:was|were) ")
+
+
+_OF_SOME = re.compile(
+    r"\b(?:needs?|drops?|wins?|loses?|gains?|gets?|beats?|falls?|grows?|scales?|saturates?|reaches"
+    r"|because|since|which|where|why|explains?|hurts?|helps?|slower|faster|only|most|worse|better"
+    r"|limited|bound|dominates?|speed-?ups?|roughly|almost|about|around|up to|even)\b",
+    re.IGNORECASE,
+)
+"""Found in a note below a table that explains some of its rows."""
 
 
 _UNDERLINE = re.compile(r"\s*([=\-~^\"'#*+.`])\1{2,}\s*")
@@ -425,25 +463,87 @@ MOST_ROWS = 1000
 """Rows of separated values that a program prints below what it says of its device and options."""
 
 
+def below_comments(lines: Sequence[Line], grids: Sequence[Grid]) -> Sequence[Line]:
+    """The lines of a document of separated values below comments alone, these without their signs:
+    they are no headings. Those of any other document as they are."""
+    first = min(grids, key=lambda grid: grid.begin, default=None)
+    if first is None or first.syntax not in ("csv", "tsv"):
+        return lines
+    above = [line.text.lstrip() for line in lines[: first.begin] if line.text.strip()]
+    if not above or not all(text.startswith("#") for text in above):
+        return lines
+    return [uncommented(line) if line.text.lstrip().startswith("#") else line for line in lines]
+
+
+def said_by_titles(
+    grid: Grid, schema: Schema, above: Mapping[str, Cell]
+) -> dict[int, Mapping[str, Cell]]:
+    """Line → facts of the calls of each row below a title inside a table, a row of one cell or a
+    comment between rows: what it says, and of the rest what the text above says. What an earlier
+    title said and the last one does not is unknown."""
+    told, facts = dict[int, Mapping[str, Cell]](), dict[str, Cell](above)
+    own, doubtful = set[str](), set[str]()
+    for row in grid.rows:
+        words = [cell for cell in row.cells if cell.text]
+        if not row.one and not (len(words) == 1 < len(row.cells) and words[0] == row.cells[0]):
+            told |= {row.line.number: dict(facts)} if own or doubtful else {}
+            continue
+        said = _of_title(words[0].text, schema) if words else {}
+        for name in {*own, *said} - {"": ""}.keys() if said else ():
+            facts.pop(name, None)
+        for name, text in said.items():
+            if text:
+                facts[name] = Cell(text, words[0].line, words[0].column, value_origin="stated")
+        own |= {*said}
+    return told
+
+
+def _of_title(text: str, schema: Schema) -> dict[str, str]:
+    """Fields that a title inside a table says; of those that it says in several ways nothing."""
+    ways = dict[str, dict[str, str]]()
+    for name, word in _said(plain(text)) if len(text) <= LONGEST else ():
+        if name in fields(schema):
+            ways.setdefault(name, {}).setdefault(spelled(word), word)
+    if "dtype" not in ways and "dtype" in fields(schema) and (names_format(text) or narrow(text)):
+        told = format_said(f"## {text}")
+        ways["dtype"] = {told: told} if told else {}
+    return {name: next(iter(each.values())) if len(each) == 1 else ""
+            for name, each in ways.items()}  # fmt: skip
+
+
 def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> None:
     """Give rows of separated values between other lines the device and the number format that the
-    text above their header says."""
+    text above their header says, or comments between them."""
     places = {line.number: at for at, line in enumerate(lines)}
     raws, folded.raw = folded.raw, []
+    comments = {line.number for line in lines if line.text.startswith("#")}
+    folded.refused = [
+        each
+        for each in folded.refused
+        if each.code is not Code.CELL_COUNT or each.span.line not in comments
+    ]
     for raw in raws:
         at = places[min(raw["line"])] - 1 if 0 < raw.height <= MOST_ROWS else 0
-        told = dict[str, Cell]()
+        told, rows = dict[str, Cell](), dict[int, Mapping[str, Cell]]()
+        while at > 0 and _A_COMMENT.match(lines[at].text):
+            at -= 1  # up to the header
         if at > 0:
             cells = tuple(GridCell(label, at, 1) for label in lines[at].text.split(","))
             grid = Grid("csv", at, at + 1 + raw.height, (GridRow(lines[at], cells),), ())
-            said = said_above(lines, grid, schema)
+            bare = below_comments(lines, [grid])
+            said = said_above(bare, grid, schema)
             told = {name: said[name] for name in ("gpu", "dtype") if name in said}
         told = {name: cell for name, cell in told.items() if name not in raw.columns}
-        if not told:
+        if at > 0:
+            last = places[max(raw["line"])] + 1
+            rows = said_by_titles(_with_comments(grid, lines[at + 1 : last]), schema, told)
+        told_by_rows = {name for each in rows.values() for name in each}
+        if not told and not told_by_rows:
             folded.raw.append(raw)
-        for row in raw.rows(named=True) if told else ():
+        for row in raw.rows(named=True) if told or told_by_rows else ():
             record = Record(row["line"], {}, row["column"])
-            record.cells = told | {
+            facts = rows.get(row["line"], told)
+            record.cells = {name: facts[name] for name in facts if name not in raw.columns} | {
                 name: Cell(row[name], row["line"], row["column"], row.get(f"{name}@scale") or 1.0)
                 for name in fields(schema) if row.get(name)
             }  # fmt: skip
@@ -451,13 +551,37 @@ def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> N
             folded.records.append(record)
 
 
+_A_COMMENT = re.compile(r"\s*#(?! ?[A-Za-z_]\w*(?:,[^,]*){2})")
+"""A comment in words, and no header that begins with such a sign."""
+
+
+def _with_comments(grid: Grid, lines: Sequence[Line]) -> Grid:
+    """The grid with the lines below its header as rows, comments among them as titles; without any
+    where there is none."""
+    if not any(line.text.lstrip().startswith("#") for line in lines):
+        return grid
+    rows = list[GridRow]()
+    for line in lines:
+        if line.text.lstrip().startswith("#"):
+            bare = uncommented(line)
+            title = GridCell(bare.text, bare.number, bare.column)
+            rows.append(GridRow(line, (title, title)))
+        else:
+            texts = (line.text, "", " ")
+            rows.append(GridRow(line, tuple(GridCell(text, line.number, 1) for text in texts)))
+    return replace(grid, rows=tuple(rows))
+
+
 _SAME = re.compile(
     r"\b(?:(?:the )?same|identical) (?:machine|hardware|box|node|GPU|card|device|accelerator|host"
     r"|server|system|set-?up|environment|test ?bed|conditions?|(?:run )?config(?:uration)?)\b"
-    r"(?! for (?:all|both|every))",
+    r"(?! for (?:all|both|every))"
+    r"|\bon (?:one|two|four|[0-9]) of (?:these|those|the same) "
+    r"(?:nodes|machines|boxes|hosts|servers|systems|GPUs|cards|devices)\b"
+    r"|\bon (?:this|that) (?:same )?(?:machine|hardware|box|node|GPU|card|server|system)\b",
     re.IGNORECASE,
 )
-"""Words for the device of the calls above: `Same machine.`"""
+"""Words for the device of the calls above: `Same machine.`, `on one of these nodes`."""
 
 
 def _same_machine(lines: Sequence[Line]) -> dict[str, Cell]:
@@ -618,10 +742,37 @@ _SPARSE = re.compile(
 
 OF_STEPS = deferred(
     r"(?<!optimizer )\b(?:step|iteration|epoch)[ -](?:time|latency|duration)s?\b"
-    r"|\btimes? (?:of|per|for) (?:an? |each |one )?(?:training )?(?:step|iteration|epoch)\b",
+    r"|\btimes? (?:of|per|for) (?:an? |each |one )?(?:training )?(?:step|iteration|epoch)\b"
+    r"|(?<![A-Za-z])(?:m?s|(?:milli)?seconds?) ?(?:per|/) ?(?:training )?"
+    r"(?:step|iter(?:ation)?|epoch)\b",
     re.IGNORECASE,
 )
 """Found in a sentence on the numbers of whole steps, which no calls are."""
+
+
+_NOT_MEASURED = deferred(
+    r"\b(?:projected|projections?|estimated|estimates?|predicted|predictions?|theoretical"
+    r"|simulated|extrapolated)\b",
+    re.IGNORECASE,
+)
+
+_MEASURED_TOO = deferred(
+    r"\b(?:measured|achieved|actual|observed|vs\.?|versus|against|compared|of (?:the )?theoretical"
+    r"|peak|%|not)\b|%",
+    re.IGNORECASE,
+)
+
+
+def of_no_calls(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the heading of a table or the line that opens it says that nobody measured what
+    stands there: `Estimated TFLOPS on B300:`."""
+    heading = heading_above(lines, grid)
+    titles = [heading.text] if heading else []
+    titles += [line.text for line in opening_of(lines[max(0, grid.begin - NEAR) : grid.begin])]
+    return any(
+        _NOT_MEASURED.search(text) is not None and _MEASURED_TOO.search(text) is None
+        for text in titles if len(text) <= LONGEST
+    )  # fmt: skip
 
 
 _OF_SUMS = deferred(
@@ -777,7 +928,7 @@ def _spelled_out(found: str) -> str:
     """
     if found[:1].isdigit() and found[-1] in "kK":
         return str(int(found[:-1]) * 1024)
-    return found.replace(" and ", " + ")
+    return found.replace(" and ", " + ").replace(" plus ", " + ")
 
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
@@ -786,11 +937,21 @@ def _said(text: str) -> tuple[tuple[str, str], ...]:
     if tested := TESTED.match(text):
         return (*_fields(text), ("operator", tested[1]))
     opens = text.rstrip().endswith((":", "：")) and not CURVES.fullmatch(text)
+    opens = opens or _BEGINS_WITH_OPERATOR.match(text) is not None
     operators = list(_OPERATOR.finditer(text)) if opens or HEADING.fullmatch(text) else []
     gaps = [text[a.end() : b.start()] for a, b in pairwise(operators)]
     one = operators and not any(map(_BETWEEN.search, gaps)) and not _IN_ALL.search(text)
     return (*_fields(text), *([("operator", operators[0][1])] if one else []))
 
+
+_BEGINS_WITH_OPERATOR = deferred(
+    r"\s{0,8}(?:fused )?(?:(?:rms|layer|group|batch)[ _-]?norm|softmax|swiglu|geglu|rope"
+    r"|cross[ _-]?entropy(?: loss)?)"
+    r"(?: (?:forward|backward|fwd|bwd|kernels?|benchmark|results|performance|mlp|\+|and)){0,4}"
+    r"(?:,|\s*$| \()",
+    re.IGNORECASE,
+)
+"""A line above a table that begins as a title does: `RMSNorm forward, bf16, 8192 tokens`."""
 
 _BETWEEN = deferred(r"[/,&+、]|\b(?:and|or|vs)\b")
 """Between the names of several operators."""
@@ -869,7 +1030,7 @@ def _who_computes(text: str) -> str | None:
         return begins[1]
     if " only" in text and (alone := _ALONE.search(text)):
         return alone[1]
-    if begins := _BEGINS_WITH_BLAS.match(text):
+    if (begins := _BEGINS_WITH_BLAS.match(text)) and (begins[2] or _alone(text)):
         return begins[1]
     if (section := _SECTION_SAYS.fullmatch(text)) is not None:
         return str(section[1])
@@ -881,6 +1042,20 @@ def _who_computes(text: str) -> str | None:
         return None
     named = {each.casefold(): each for each in _OF_BLAS.findall(text)}
     return next(iter(named.values())) if len(named) == 1 else None
+
+
+_ANY_LIBRARY = deferred(rf"(?<![\w-]){_OWN_LIBRARY}(?![\w-])", re.I)
+
+_IS_COMPARED = deferred(
+    r"\b(?:vs|versus|against|faster|slower|speed-?ups?|than|baseline|beats?|wins?|relative|ours)\b",
+    re.I,
+)
+
+
+def _alone(text: str) -> bool:
+    """Whether a text names one library, and nothing that it is compared with."""
+    named = {each.casefold().split(" ")[0] for each in _ANY_LIBRARY.findall(text)}
+    return len(named) == 1 and _IS_COMPARED.search(text) is None
 
 
 def canonical(found: re.Match[str]) -> str:
@@ -911,7 +1086,7 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", str(int(grid[1]) * int(grid[2]))
     elif started := _started(text):
         yield from started.items()
-    elif shared := _PER_NODE.search(text):
+    elif shared := _PER_NODE.search(text) or _PER_NODE.search(signed(text)):
         yield "ranks_per_node", shared[1]
         whole = _of_all_nodes(text, int(shared[1]))
         yield from [("ranks", str(whole))] if whole else []

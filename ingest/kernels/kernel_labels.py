@@ -144,11 +144,12 @@ UNMEASURED = {"peak", "theoretical", "ideal", "expected", "predicted", "target",
 """Words in front of a measurement that say that it is none, or no typical one."""
 
 _UNIT_BEHIND = re.compile(
-    r"((?:bus|alg(?:o(?:rithm)?)?)\.?[ _]?(?:bw|bandwidth)),? ?"
-    r"((?:[GMT]i?B|[GM]b(?:it)?)(?:/s(?:ec)?|ps))",
+    r"((?:bus|alg(?:o(?:rithm)?)?)\.?(?:[ _]?(?:bw|bandwidth))?),?[ _]?[(\[]?"
+    r"((?:[GMT]i?B|[GM]b(?:it)?)(?:/s(?:ec)?|ps))[)\]]?",
     re.IGNORECASE,
 )
-"""A bandwidth whose unit stands behind it without brackets: `busbw GB/s`, `algbw, GB/s`."""
+"""A bandwidth of a collective with its unit, however both stand together: `busbw GB/s`,
+`algbw, GB/s`, `alg[GB/s]`."""
 
 
 _OF_LIBRARY = re.compile(rf"({LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
@@ -220,6 +221,9 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
             return replace(told, aside={**told.aside, **aside}) if fits else Column()
         found = at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
+            masked = _OF_A_MASK.fullmatch(rest) if "causal" in fields(schema) else None
+            if bare is not None and masked and "kernel" in aside:  # `FA2 causal | FA2 full`
+                return replace(bare, aside={**aside, "causal": str(masked["yes"] is not None)})
             return Column()
         aside |= told_apart(found)
         rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(BREAKS)
@@ -227,6 +231,12 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
         rest += ")" * (rest.count("(") - rest.count(")"))  # of a unit at its end
         if not rest and bare is not None:
             return replace(bare, aside=aside)
+
+
+_OF_A_MASK = re.compile(
+    r"(?P<yes>causal)|(?:non|not|no)[ -]?causal|full|no ?mask|bidirectional", re.IGNORECASE
+)
+"""What the label of calls of attention says of their mask."""
 
 
 def at_an_end(
@@ -269,7 +279,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
     label = _OF_DEVICE.sub("", label, count=1)
     if "busbw" in columns:
-        label = _UNIT_BEHIND.sub(r"\1 (\2)", label) if _UNIT_BEHIND.fullmatch(label) else label
+        label = _bandwidth_with_unit(label)
         if (told := _of_one_network(label, columns)) is not None:
             return told
     if normalise(label) in known and normalise(label) not in LOOSE:
@@ -300,6 +310,16 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
     return _size_named(name, printed, schema) if sized else None
+
+
+def _bandwidth_with_unit(label: str) -> str:
+    """The label of a bandwidth of a collective with its unit in brackets; any other as it is.
+
+    >>> _bandwidth_with_unit("alg[GB/s]"), _bandwidth_with_unit("Bus BW, GB/s")
+    ('algbw (GB/s)', 'Busbw (GB/s)')
+    """
+    sized = _UNIT_BEHIND.fullmatch(label)
+    return f"{sized[1][:3]}bw ({sized[2]})" if sized else label
 
 
 _UNITS_ALONE = {

@@ -99,6 +99,23 @@ def times_of_rates(grid: Grid, columns: Sequence[Column], schema: Schema) -> lis
     return made
 
 
+def of_terse_rates(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of products with the rate under `TF` or `GF` that sizes and times prove."""
+    made, own = list(columns), fields(schema)
+    held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
+    if "m" not in own or "flops_rate" in held or not {"m", "n", "k", "time"} <= held.keys():
+        return made
+    time = held["time"], columns[held["time"]].scale
+    sizes = [held[name] for name in "bmnk" if name in held]
+    for at, label in enumerate(map(plain, grid.header())):
+        scale = {"TF": 1e12, "TFs": 1e12, "Tf": 1e12, "GF": 1e9, "GFs": 1e9}.get(label)
+        if scale and columns[at] == Column() and _proved(grid, sizes, time, (at, scale)):
+            made[at] = Column(own["flops_rate"], scale, law=_OF_PRODUCTS)
+    return made
+
+
+_OF_PRODUCTS = "the work of each product over its time is the printed rate"
+
 _GROUPS = {"groups", "numgroups", "ngroups", "group", "numberofgroups"}
 
 
@@ -108,7 +125,7 @@ def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
     made = list(columns)
     labels = [normalise(plain(label)) for label in grid.header()]
     if "mpergroup" not in labels or "m" not in fields(schema):
-        return made
+        return _of_counted_groups(grid, made, labels, schema)
     groups = [at for at, label in enumerate(labels) if label in _GROUPS]
     held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
     if len(groups) != 1 or {"m", "b"} & held.keys() or not held.keys() >= _OF_A_CALL:
@@ -119,6 +136,28 @@ def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
         made[many], made[rows] = Column(fields(schema)["b"]), Column(fields(schema)["m"])
     return made
 
+
+def _of_counted_groups(
+    grid: Grid, made: list[Column], labels: Sequence[str], schema: Schema
+) -> list[Column]:
+    """The same of a count under another label, `G | M | N | K`, where times and rates prove in
+    every row that the rate is of so many products, and that it is of no single one."""
+    held = {each.spec.name: at for at, each in enumerate(made) if each.spec is not None}
+    places = [at for at, label in enumerate(labels)
+              if label in _GROUPS | _COUNTS_OF_GROUPS and made[at] == Column()]  # fmt: skip
+    if "m" not in fields(schema) or len(places) != 1 or "b" in held:
+        return made
+    if not {"m", "n", "k"} <= held.keys() or not (pairs := _pairs(made)):
+        return made
+    sizes = [held[name] for name in "mnk"]
+    if all(_proved(grid, [places[0], *sizes], *each) for each in pairs) and not any(
+        _proved(grid, sizes, *each) for each in pairs
+    ):
+        made[places[0]] = Column(fields(schema)["b"])
+    return made
+
+
+_COUNTS_OF_GROUPS = {"g", "e", "experts", "numexperts", "nexperts", "localexperts"}
 
 _OF_A_CALL = {"n", "k", "flops_rate"}
 
@@ -322,8 +361,10 @@ def of_programs(
     above says of all: `NCCL | MSCCL++`, `Nova (H100) | Nova-2 (B200)`."""
     made = list(columns)
     held = {each.spec.name for each in columns if each.spec is not None}
-    if bare is None or not held & {"bytes", "elements"} or held & {"time", "algbw", "busbw"}:
+    if not held & {"bytes", "elements", "ranks"} or held & {"time", "algbw", "busbw"}:
         return made
+    if bare is None:
+        return _timed_by_programs(grid, made, schema)
     named = dict[int, str]()
     free = [label for label, each in zip(map(plain, grid.header()), columns, strict=True)
             if each == Column() and not RATIO.search(label)]  # fmt: skip
@@ -346,6 +387,22 @@ def of_programs(
     elif len(named) == len(free) and _of_systems(grid, named):
         for at, label in named.items():
             made[at] = replace(bare, aside={"column": label})
+    return made
+
+
+def _timed_by_programs(grid: Grid, made: list[Column], schema: Schema) -> list[Column]:
+    """The same with times, each under the name of who exchanged with their unit, a known one among
+    them: `NCCL (us) | one-shot (us)`."""
+    found = dict[int, Column]()
+    for at, label in enumerate(map(plain, grid.header())):
+        sized = SIZED.fullmatch(label) if made[at] == Column() else None
+        scale = timed(sized[2]) if sized else None
+        if sized and scale and not set(split(sized[1])) & (NO_KERNEL | UNMEASURED):
+            found[at] = Column(fields(schema)["time"], scale, {"column": sized[1]})
+    names = [str(each.aside["column"]) for each in found.values()]
+    if len({*names}) == len(names) >= SEVERAL and any(map(_OF_COLLECTIVES.search, names)):
+        for at, column in found.items():
+            made[at] = column
     return made
 
 
@@ -516,9 +573,11 @@ def beside_libraries(
     made = list(columns)
     named = [at for at, each in enumerate(columns) if "kernel" in each.aside]
     known = [at for at in named if columns[at].spec == bare.spec]
+    eager = any(map(_EAGER.search, grid.header()))
     first = min(known, default=len(columns))
     for at, label in enumerate(map(plain, grid.header())):
         words = set(split(label.partition("(")[0]))
+        words -= {"compile", "compiled", "jit"} if eager else set()
         ladder = _OF_A_LADDER.fullmatch(label) is not None
         of_sdpa = "kv_seq" in fields(schema) and _OF_SDPA.fullmatch(label) is not None
         named_so = at > first or (known and (of_sdpa or LIBRARY.match(label)))  # `vLLM fused_moe`
@@ -616,7 +675,7 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 
 _IN_FRONT_OF_UNIT = re.compile(
     r"(\w[\w .+/-]*?)(?:[_ ](?:time|latency))?(?:[_ ]| ?[(\[])"
-    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s"
+    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]f|[tg]b/s"
     r"|(?:peak[_ ]?)?(?:mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
     re.I,
 )
@@ -647,7 +706,28 @@ NO_KERNEL = _NO_NETWORK | {
 """Words of columns that measure a part of each call, or a bound of it, and no other call."""
 
 
-_OF_A_RATE = re.compile(r"flop|b/s", re.IGNORECASE)
+def _with_terse_rates(
+    columns: Sequence[Column], sides: Mapping[str, Mapping[int, Column]], labels: Sequence[str]
+) -> tuple[list[Column], dict[str, dict[int, Column]]]:
+    """Columns with the rates under `TF` of kernels whose times are told, and the sides without
+    these; nor with those of no time beside them: `TF` is what else a column may be called."""
+    made, left = list(columns), dict[str, dict[int, Column]]()
+    for name, own in sides.items():
+        terse = [at for at in own if labels[at].rstrip(")] ")[-2:] in _TERSE]
+        timed_so = any(each.spec and each.spec.name == "time" for each in own.values())
+        told = [columns[at].aside for at in own if at not in terse and columns[at].spec is not None]
+        for at in terse:
+            if told and timed_so and columns[at] == Column():
+                made[at] = replace(own[at], aside=told[0])
+        kept = own.keys() if timed_so and not told else own.keys() - {*terse}
+        left |= {name: {at: own[at] for at in own if at in kept}} if kept else {}
+    return made, left
+
+
+_TERSE = {"TF": "tflop/s", "GF": "gflop/s"}
+"""Rates as busy people write them, beside the time of the same kernel: `triton us | triton TF`."""
+
+_OF_A_RATE = re.compile(r"flop|b/s|^[TG]F$", re.IGNORECASE)
 
 _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
@@ -671,11 +751,13 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         if "direction" not in fields(schema) and words & _PASSES:
             continue  # of several products
         rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
+        rate = _TERSE.get(found[2], "" if rate in ("tf", "gf") else rate)
         size = _IN_BYTES.search(found[2])
         rate = f"memory ({size[1]})" if size else rate.replace("gB", "GB").replace("tB", "TB")
         told = measured_as(rate, schema)
         if told is not None and told.spec is not None and told.scale:
             sides.setdefault(found[1], {})[at] = told
+    made, sides = _with_terse_rates(made, sides, labels)
     named = [c for c in columns if "kernel" in c.aside]
     named += [c for name, own in sides.items() if LIBRARY.search(name) for c in own.values()]
     known = {column.spec.name for column in named if column.spec}
@@ -706,6 +788,30 @@ def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     whole = len(sizes) - ("b" in held) >= len("mnk") and {"n", "k"} <= held.keys()
     whole = whole and not any(columns[at].spec for at in own)
     return whole and len(pairs) == 1 and _proved(grid, sizes, *pairs[0])
+
+
+_OF_CUDA = re.compile(
+    r"(cuda(?:[ _-](?:c\+\+|kernel|graphs?))?)(?:[ _](?:time|latency))?"
+    r"[ _]?[(\[]?(?:[mun]s|µs|[TG]i?(?:FLOP|flop|Flop)[sS]?(?:/s)?|[GT]i?B/s)[)\]]?",
+    re.IGNORECASE,
+)
+
+
+def of_cuda(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of times and rates with that of a kernel in CUDA beside those of other kernels: it is
+    no time of any device, `torch (us) | triton (us) | cuda (us)`."""
+    made = list(columns)
+    measured = {at for at, each in enumerate(columns)
+                if each.spec is not None and says_how_fast(each.spec)}  # fmt: skip
+    found = {at: told for at in measured
+             if (told := _OF_CUDA.fullmatch(plain(grid.header()[at])))
+             and "kernel" not in columns[at].aside}  # fmt: skip
+    if not found or "kernel" not in fields(schema) or found.keys() == measured:
+        return made
+    if all("kernel" in columns[at].aside for at in measured - found.keys()):
+        for at, told in found.items():
+            made[at] = replace(made[at], aside={**made[at].aside, "kernel": told[1]})
+    return made
 
 
 _DEVICE_BEHIND = re.compile(r"^([^()\[\]]{1,60}?(?: ?[(\[][^()\[\]]{1,20}[)\]])?)(?: ?[(\[]| on )"

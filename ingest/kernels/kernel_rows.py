@@ -45,15 +45,18 @@ from assay.ingest.kernels.kernel_columns import (
 )
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
+    below_comments,
     benchmark_above,
     libraries_of_formats,
     names_operator,
     of_curves,
+    of_no_calls,
     of_other_calls,
     of_sums,
     of_tested_products,
     of_whole_runs,
     said_above,
+    said_by_titles,
     sizes_of_one_rank,
 )
 from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
@@ -83,6 +86,7 @@ from assay.ingest.kernels.row_names import (
 from assay.ingest.kernels.settings_around import (
     FAR,
     as_many_heads,
+    named_alone,
     nearest_first,
     of_products,
     of_squares_alone,
@@ -127,6 +131,7 @@ def kernel_rows(
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     of_ranks = ranks_apart if "op" in fields(table.schema) else _as_it_is
     grids = _grids(lines if others else plainly, (table, *others), shaped)
+    lines = below_comments(lines, grids)
     tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
     for each in tables:
         found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
@@ -146,7 +151,7 @@ def kernel_rows(
         named = "gemm" if products else _benchmark(lines, grid, others)
         grid = with_column(grid, "operator", named) if named else grid
         above = _above(lines, grid, table)
-        if _of_bench(lines, grid):
+        if _of_bench(lines, grid) or of_no_calls(lines, grid):
             continue
         if columns := _columns(lines, grid, table, above, order):
             columns = in_their_units(grid, columns)
@@ -157,7 +162,12 @@ def kernel_rows(
             ours = [row for row in ours if not _of_another_kind(row, columns, table)]
         columns = _kept(grid, columns)
         above = said_by_columns(grid, columns, above)
-        records = [each for row in ours for each in _records(row, columns, above)]
+        facts = said_by_titles(grid, table.schema, above)
+        records = [
+            each
+            for row in ours
+            for each in _records(row, columns, facts.get(row.line.number, above))
+        ]
         _batched(lines, grid, records)
         records = [each for each in _agreeing(records) if not _moved(each)]
         _settle(lines, grid, columns, records, fields(table.schema).keys())
@@ -230,7 +240,7 @@ def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Recor
         for record in records:
             record.cells["kernel"] = told[spelled(record.cells["dtype"].text)]
         return
-    cell = printed_by(lines, grid.begin)
+    cell = printed_by(lines, grid.begin) or named_alone(lines, grid.begin)
     for record in records if cell else ():
         record.cells["kernel"] = cell or Cell("", 0, 0)
 
@@ -268,8 +278,12 @@ def _matrix(
     """The columns of a table of sizes by numbers of ranks, or of names by sizes."""
     bare = bare_column(lines, grid, table.schema)
     across = matrix(grid, table.schema, above, bare)
-    square = "m" in fields(table.schema) and of_squares_alone(lines, grid)
+    cubes = all(_CUBE.search(label) for label in grid.header()[1:])
+    square = "m" in fields(table.schema) and (cubes or of_squares_alone(lines, grid))
     return across or by_sizes(grid, table.schema, above, bare, square=square)
+
+
+_CUBE = re.compile(r"[0-9](?:³|\^3)\W*$")
 
 
 def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:
@@ -740,12 +754,19 @@ def _masked(records: Sequence[Record]) -> None:
             record.cells["kernel"] = cell._replace(text=rest)
             record.cells["causal"] = cell._replace(text=str(told[n]))
     for n, record in enumerate(records) if any(told.values()) else ():
+        cell = record.cells.get("kernel")
+        if n not in told and cell and (rest := _UNMASKED.sub("", cell.text)) not in ("", cell.text):
+            told[n] = False  # `FA2 full` beside `FA2 causal`
+            record.cells["kernel"] = cell._replace(text=rest)
+            record.cells["causal"] = cell._replace(text="False")
         cell, held = record.cells.get("kernel"), record.cells.get("causal")
         if n not in told and cell and (not held or _is_above(held, record)):
             record.cells["causal"] = Cell(
                 "False", cell.line, cell.column, value_origin="assumed", law=_BESIDE
             )
 
+
+_UNMASKED = re.compile(r"[ ,(_-]{1,3}(?:full|dense|bidir(?:ectional)?|no ?mask)\)?$", re.IGNORECASE)
 
 _BESIDE = "the column beside it says that its calls are causal"
 

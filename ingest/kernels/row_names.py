@@ -332,6 +332,7 @@ def _fences(row: GridRow) -> bool:
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
+    grid = _masks_named(grid)
     grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(_of_a_pivot(grid))))))
     grid = products_apart(grid)
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
@@ -373,6 +374,34 @@ def _letters_named(grid: Grid) -> Grid:
     cells = [cell._replace(text=letters.get(label) or cell.text)
              for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_MASKS = {"causal": "True", "full": "False", "none": "False", "no mask": "False",
+          "noncausal": "False", "non-causal": "False", "not causal": "False", "dense": "False",
+          "bidirectional": "False"}  # fmt: skip
+
+
+def _masks_named(grid: Grid) -> Grid:
+    """The grid of calls with the names of masks, `full` and `causal`, as whether each is causal."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    places = [at for at, label in enumerate(labels)
+              if label in ("mask", "masking", "attentionmask", "attnmask", "masktype")]  # fmt: skip
+    if len(places) != 1 or len(grid.heads) != 1 or grid.labels:
+        return grid
+    at, rows = places[0], [row for row in grid.rows if len(row.cells) == grid.width]
+    words = {plain(row.cells[at].text).casefold() for row in rows if not row.one}
+    if not words or "causal" not in words or not words <= _MASKS.keys():
+        return grid
+
+    def row_of(row: GridRow, text: str) -> GridRow:
+        cell = row.cells[at]._replace(text=text)
+        return replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+
+    named = (
+        row_of(row, _MASKS.get(plain(row.cells[at].text).casefold(), "")) if at < len(row.cells)
+        else row for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, heads=(row_of(grid.heads[0], "causal"),), rows=tuple(named))
 
 
 _ALL_FOUR = {"batch", "heads", "seq", "head_dim"}
@@ -473,7 +502,7 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid with each measurement of cells that print several in a column of its own, named by
     the units of the cells, by the label or by the line above: `(ms / TFLOPS / MFU%)`."""
     rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
-    if len(grid.heads) != 1 or grid.labels or grid.series or not rows:
+    if not grid.heads or grid.labels or grid.series or not rows:
         return grid
     told = dict[int, list[str]]()
     for at, label in enumerate(map(plain, grid.header())):
@@ -503,10 +532,11 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
             cells += [cell._replace(text=m[1] if m else "") for m in bare] if at in told else [cell]
         return replace(row, cells=tuple(cells))
 
-    head = grid.heads[0]
+    head = grid.heads[-1]
+    whole = (cell._replace(text=text) for cell, text in zip(head.cells, grid.header(), strict=True))
     cells = [
         new
-        for at, cell in enumerate(head.cells)
+        for at, cell in enumerate(whole if len(grid.heads) > 1 else head.cells)
         for new in ([cell._replace(text=name) for name in told[at]] if at in told else [cell])
     ]
     return replace(
@@ -582,24 +612,36 @@ def _names_of_parts(
         said = _NAMED_SO.search(line.text) if len(line.text) <= LONGEST else None
         if said and len(found := _split(said["parts"])) in many and any(map(_measures, found)):
             return [_label_of(label, each) for each in found]
-    for line in lines[max(0, grid.begin - _ABOVE) : grid.begin]:
-        told = _SAID_OF_CELLS.search(line.text) if len(line.text) <= LONGEST else None
+    for text in _paragraph(lines, grid):
+        told = _SAID_OF_CELLS.search(text) if len(text) <= LONGEST else None
+        told = told or (_TWO_UNITS.search(text) if len(text) <= LONGEST else None)
         if told and len(own := [told[1], told[2]]) in many and not any(inside):
             return [_label_of(label, each) for each in own]
+    both = _in_front_and_behind(lines, grid) if {2} == many and not any(inside) else ()
+    if both and not _measures(label):
+        return [_label_of(label, each) for each in both]
     behind = _behind(lines, grid) if len(inside) == len(units) == len(("one", "behind")) else ""
     if behind and not inside[1] and (_measures(inside[0]) or (not inside[0] and _measures(label))):
         return [_label_of(label, inside[0]) if inside[0] else label, _label_of(label, behind)]
     return []
 
 
-_MEASURE = r"((?:[GTP](?:FLOP|Flop|flop|OP)[sS]?(?:/s(?:ec)?)?)|[GT]i?B/s|[mun]s|µs)(?![\w/])"
+_A_UNIT = r"(?:[GTP](?:FLOP|Flop|flop|OP)[sS]?(?:/s(?:ec)?)?|[GT]i?B/s|[mun]s|µs)(?![\w/])"
+
+_MEASURE = rf"({_A_UNIT})"
 
 _SAID_OF_CELLS = re.compile(
     r"(?i:\b(?:cells?|entr(?:y|ies)|columns?|values|numbers|each|given|shown|times?)\b"
-    rf"[^.!?|]{{0,40}}?[ :(=]){_MEASURE} ?(?:/|\||and|,) ?"
-    rf"(?i:the |rate |throughput |in ){{0,3}}{_MEASURE}"
+    rf"[^.!?|]{{0,40}}?[ :(=`]){_MEASURE}[)`]? ?(?:/|\||;|and|with|then|followed by|,) ?"
+    rf"(?i:the |achieved |rate |throughput |in |then ){{0,3}}[(`]?{_MEASURE}"
 )
 """The quantities that a line gives each cell: `Each cell: time in us / TFLOPS`."""
+
+_TWO_UNITS = re.compile(
+    rf"(?:^|[.;:,(] ?)[`*]{{0,2}}{_MEASURE}[`*]{{0,2}} ?[/|;] ?[`*]{{0,2}}{_MEASURE}[`*]{{0,2}}"
+    r"(?=\s*(?:[.;:,)]|$))"
+)
+"""Two units that stand alone, which each cell has: `us` / `TFLOPS`."""
 
 _IN_BRACKETS = re.compile(
     r"(?i:\b(?:(?:with)?in|between) (?:the )?(?:parenthes[ei]s|parens?|(?:round )?brackets?)\b"
@@ -607,8 +649,42 @@ _IN_BRACKETS = re.compile(
     rf"|their|in|corresponding|resulting) ){{0,4}}){_MEASURE}"
     rf"|{_MEASURE}(?i:,? (?:(?:is|are|given|shown|listed|numbers?|values?|rates?|the|stand) )"
     r"{0,4}(?:in|within|between) (?:the )?(?:parenthes[ei]s|parens?|(?:round )?brackets?)\b)"
+    rf"(?![ :,=—–-]{{0,4}}(?:[a-z]{{2,13}} ){{0,4}}{_A_UNIT})"
 )
 """The quantity that a text gives numbers in brackets: `in parentheses TFLOPS`."""
+
+
+_SIGNS = {"milliseconds": "ms", "microseconds": "us", "msec": "ms", "usec": "us"}
+
+_SPELLED = re.compile(rf"\b({'|'.join(_SIGNS)})\b", re.IGNORECASE)
+
+_A_MEASURE = re.compile(rf"(?<![\w/]){_MEASURE}")
+
+_A_SENTENCE = re.compile(r"(?<=[a-z)\]*`][.;!?])\s+(?=[A-Z*`(])")
+
+
+def _paragraph(lines: Sequence[Line], grid: Grid) -> list[str]:
+    """The lines that may say what each cell of a table prints, and the paragraph of the last of
+    them in one line, with units of times as signs."""
+    near = [line.text for line in lines[max(0, grid.begin - 2 * _ABOVE) : grid.begin]]
+    texts = [text.strip() for text in near]
+    while texts and (not texts[-1] or texts[-1].startswith(("..", "```", ":"))):
+        texts.pop()
+    begin = max((at + 1 for at, text in enumerate(texts) if not text), default=0)
+    whole = " ".join(texts[begin:])
+    return [*near[-_ABOVE:], _SPELLED.sub(lambda told: _SIGNS[told[1].casefold()], whole)]
+
+
+def _in_front_and_behind(lines: Sequence[Line], grid: Grid) -> tuple[str, str] | tuple[()]:
+    """The units of numbers and of those in brackets behind them, where one sentence of the
+    paragraph above says both: `Times are in ms, in parentheses TFLOPS`."""
+    for sentence in _A_SENTENCE.split(_paragraph(lines, grid)[-1][-LONGEST:]):
+        found = {one or other for one, other in _IN_BRACKETS.findall(sentence)}
+        every = _A_MEASURE.findall(sentence)
+        rest = [each for each in dict.fromkeys(every) if each not in found]
+        if len(found) == 1 and len(rest) == 1:
+            return rest[0], found.pop()
+    return ()
 
 
 def _behind(lines: Sequence[Line], grid: Grid) -> str:

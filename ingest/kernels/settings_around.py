@@ -38,7 +38,7 @@ FAR = 400
 NEAR = 20
 """Lines above a table, down from its heading, that may say what it is of."""
 
-_BOTH = r"forward (?:and|\+) backward|fwd ?\+ ?bwd"
+_BOTH = r"forward (?:and|plus|\+) backward|fwd ?(?:\+|plus|and) ?bwd"
 
 _NO_NOUN = r"\b(?! ?(?:tokens|rows|heads|layers|experts|sequences|samples)\b)"
 """Behind a further number: it is no count of something else, and so one of several sizes."""
@@ -46,9 +46,9 @@ _NO_NOUN = r"\b(?! ?(?:tokens|rows|heads|layers|experts|sequences|samples)\b)"
 SIZES = {
     "heads": deferred(
         r"(?<![\w.])(?<![0-9] there are )([0-9]+) (?:query |attention |q )?heads\b"
-        r"(?! ?(?:dim|size))"
+        r"(?! ?(?:dim|size)|\s*[=:]\s*[0-9])"
         r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)(?![0-9]|\s*[/÷])|\bH_?q ?= ?([0-9]+)"
-        r"|(?<!kv )(?<![\w-])heads ([0-9]+)(?=\s*[,;)]|\.?\s*$)"
+        r"|(?<!kv )(?<![\w-])(?:n(?:um)?_?)?heads ([0-9]+)(?=\s*[,;)]|\.?\s*$)"
         r"|(?<!\S)--(?:n(?:um)?[_-])?(?:q[_-])?heads[ =]([0-9]+)(?![\w.,])"
         r"|(?<![\w.])([0-9]+) (?:query|q)(?:[ -]heads)? ?(?:/|and|,|\+) ?[0-9]+ kv[ -]heads\b",
         re.I,
@@ -61,7 +61,8 @@ SIZES = {
         re.I,
     ),
     "head_dim": deferred(
-        r"\bheads of (?:size |dim(?:ension)? |width )?([0-9]+)(?![\w.]*[0-9])"
+        r"\bheads [x×] ?(?:d ?= ?|dim )?([0-9]{2,3})(?![\w.]*[0-9])"
+        r"|\bheads of (?:size |dim(?:ension)? |width )?([0-9]+)(?![\w.]*[0-9])"
         r"|\b(?:head[ _-]?(?:dim(?:ension)?|size)|hdim)(?: of| is)?`?\s*[=:]?\s*([0-9]+)"
         r"|(?<![\w.])d ?= ?([0-9]+)(?![\w.]*[0-9])",
         re.I,
@@ -87,14 +88,18 @@ SIZES = {
     ),
     "vocab": deferred(
         r"\bvocab(?:ulary)?(?:[ _-]?size)?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
-        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})",
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
+        r"|(?<![\w.,])([0-9]{4,6}) vocab(?:ulary)?\b",
         re.I,
     ),
     "causal": deferred(
-        r"(?<!if )(?<!when )(?<!for )\b(non-|not |no |without (?:a )?)?causal\b"
-        r"(?! *[=/|]| *: *\S"
+        r"(?<!if )(?<!when )(?<!for )(?<!full and )(?<!full or )(?<!full vs )(?<!full/)"
+        r"(?! ?causal ?(?:masks? )?(?:vs\.?|versus|and|or|/|&) ?(?:full|non|not|no|dense|without))"
+        r"\b(non-|not |no |without (?:a )?)?causal\b"
+        r"(?! *[=/|]| *: *\S|(?: mask(?:ing)?)? \(?(?:off|disabled)\b"
         r"| (?:counts?|is|are|masks? (?:is|are)) (?:counted|half|halved|as half))"
         r"|\b(no |without (?:a |any |the )?)(?:attention )?mask(?:ing)?\b"
+        r"|\bcausal(?: mask(?:ing)?)? ?[=:]? ?\(?(off|disabled)\b"
         r"|(?<!_)\bcausal ?[=:] ?(True|False)\b(?!\s*[|/,]+ ?(?:True|False))",
         re.I,
     ),
@@ -111,6 +116,7 @@ SIZES = {
         rf"|\b({_BOTH})(?: pass(?:es)?)? "
         r"(?:(?:are |were |is )?(?:measured|timed|run|benchmarked) )?(?:together|combined|summed)\b"
         rf"|\b(?:timed?|times|measured?|sum of) (?:the )?({_BOTH})\b"
+        r"|\b((?:forward|fwd) ?(?:\+|plus) ?(?:backward|bwd))\b"
         r"|\bonly (?:the )?(forward|backward|fwd|bwd)\b|\bof the (forward|backward) pass\b(?! and)",
         re.I,
     ),
@@ -186,7 +192,7 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
                 if not _CALLED_WITH.search(text):
                     yield name, told.capitalize() if told in _SAID else str(not told)
             else:
-                yield name, told.replace(",", "").replace(" and ", " + ")
+                yield name, _AND.sub(" + ", told.replace(",", ""))
     scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
     heads = _LETTERS_OF_HEADS.finditer(text.replace("`", ""))
     together = letters_of_attention(text.replace("`", ""))
@@ -195,6 +201,8 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
+
+_AND = re.compile(r" (?:and|plus) ")
 
 _CALLED_WITH = deferred(r"\w\([^()]*\bcausal ?=")
 """A call, whose argument is of whoever writes it so."""
@@ -305,6 +313,11 @@ _LABELLED = deferred(
 )
 """The same behind a label, of both operands perhaps: `datatype: half x half -> half`."""
 
+_UNLESS = re.compile(
+    r"[,(]? ?\b(?:unless|except(?: (?:where|when|if|for|in))?)\b[^.;|]{0,80}", re.IGNORECASE
+)
+"""What a sentence says of other calls than most: `bf16 unless the column says fp8`."""
+
 _OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 
 
@@ -321,6 +334,7 @@ def format_said(text: str) -> str | None:
     >>> format_said("Precision: double"), format_said("type: f16 x f16, compute: fp32")
     ('fp64', 'f16')
     """
+    text = _UNLESS.sub("", text) if "nless" in text or "xcept" in text else text
     if option := _OPTION.search(text):
         return _OF_C.get(option[1], str(option[1]))
     text = _RESULT.sub(" ", text)
@@ -481,6 +495,7 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
     depth, said = 7, dict[str, Cell]()
     below: list[Line] = []
     begins = bool(lines) and lines[0].number < NEAR
+    title = _title(lines) if begins else None
     for place in range(len(lines) - 1, -2 if begins else -1, -1):
         line = lines[place] if place >= 0 else None
         if line is not None and not is_heading(lines, place):
@@ -488,7 +503,7 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
             continue
         at = 0 if line is None else depth_of(line)
         of_all = line is not None and (
-            of_set_up(line.text) or part_of_set_up(line.text.strip("# *"))
+            line is title or of_set_up(line.text) or part_of_set_up(line.text.strip("# *"))
         )
         if at < depth or (of_all and at == depth):
             depth = at
@@ -580,6 +595,39 @@ def printed_by(lines: Sequence[Line], at: int) -> Cell | None:
     if typed is None or len(found) != 1:
         return None
     return Cell(found[0], typed.number, typed.column, value_origin="stated")
+
+
+_ONLY = re.compile(
+    r"(?:^|[.;:] |[*_(])(?:(?:Results|Numbers|Values|Times?) (?:for|of|with) )?"
+    r"[`*\"]{0,3}(?!(?i:f(?:or)?w(?:ar)?d|b(?:ack)?w(?:ar)?d|(?:non-?)?causal|inference|training"
+    r"|prefill|decod\w+|dense|sparse|weights?|activations?|kernels?|times?|bandwidth|latency"
+    r"|intra\S*|inter\S*|nv\w+|pcie|linux|windows|[cg]pus?|[mg][hq]a|mla|\w*norm|softmax|attention"
+    r"|gemms?|all\S*|reduce\S*|broadcast|this|these|the|one|rank\S*|first|last|single|selected"
+    r"|median|mean|average|min|max|total|self|head\S*|large|small|rows?|columns?)\b)"
+    r"([A-Z][\w.+-]{1,30})[`*\"]{0,3} only(?=[,.;:)*_ ]|\s*$)"
+)
+"""A sentence that begins with the one whom all calls are of: `Tessera only, values in TFLOP/s`."""
+
+
+def named_alone(lines: Sequence[Line], at: int) -> Cell | None:
+    """Who alone computes what a table from line `at` on is of, as the paragraph right above says
+    it, and whose name is that of a column or a row elsewhere."""
+    above = list(lines[max(0, at - NEAR) : at])
+    while above and (not above[-1].text.strip() or above[-1].text.lstrip().startswith("..")):
+        above.pop()
+    for line in reversed(above):
+        if not line.text.strip() or len(line.text) > LONGEST or ROW.match(line.text):
+            break
+        for name in _ONLY.findall(line.text):
+            cell = re.compile(
+                rf"(?:^|\||\s{{2}}|[-*>,] ?)[ *`\"]{{0,3}}{re.escape(name)}[ *`\"]{{0,3}}"
+                r"(?:\(|\||\s{2}|,|<|$)"
+            )
+            if not names_format(name) and only(name) is None and any(
+                cell.search(each.text) for each in lines if name in each.text and each is not line
+            ):  # fmt: skip
+                return Cell(name, line.number, line.column, value_origin="stated")
+    return None
 
 
 _STYLED = re.compile(

@@ -61,19 +61,23 @@ _RUNS = r"(?:runs?|repeats?|repetitions|iterations?|iters?|calls|trials|launches
 _DECLARED = deferred(
     rf"(?i:(?<!step )(?<!iteration )(?<!epoch )\b{_NUMBERS}\b(?![^|]*\|)"
     rf"(?:[ :=]+(?:(?![0-9])[\w%-]+|[0-9]+ {_RUNS})){{0,5}}?"
-    r"[ :=]*(?:\b(?:is|are|in|reports?)\b|[:=(,])[ :=]*[\"'`(\[]*)"
+    r"[ :=]*(?:\b(?:is|are|in|reports?)\b|[:=(,])[ :=]*[\"'`(\[]*"
+    r"(?:(?:achieved|measured|effective|sustained|median|mean|average|best|given|reported|shown"
+    r"|(?:printed|quoted|expressed|listed) in|in|the) ){0,3})"
     rf"(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
 )
 """A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
 
 _FIRST = deferred(
     rf"\W{{0,4}}(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
-    r"(?=\W*$|\s*[,;(]| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
+    r"(?=\W*$|\s*[,;(]| (?:achieved|measured|sustained)\b"
+    r"| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
 )
 """A sentence that begins with the unit of all numbers: `TOPS of the forward pass`."""
 
 _OF_THIS = re.compile(
-    r"\W*(?:all|values|numbers|units?|times?|timings|latenc(?:y|ies)|entries|cells|results)\b"
+    r"\W*(?:all|values|numbers|units?|times?|timings|latenc(?:y|ies)|entries|cells|results"
+    r"|[GTP](?:FLOPS?|flops?|FLOPs)(?:/s)?|[GT]i?B/s|[mu]s|milliseconds|microseconds)\b"
     r"(?!.*\bbelow)",
     re.IGNORECASE,
 )
@@ -83,15 +87,36 @@ _LAST = deferred(
     rf"|runs|iterations|repeats|together)\b[^|;:]{{0,40}}?, (?:in )?(?:{_RATE}|(?P<time>{_TIME})"
     rf"(?:seconds?)?|(?P<second>{_SECOND}))(?: (?:each|per call))?\W*$)"
 )
+
+_AT_LAST = deferred(
+    r"(?!.*\b(?:is|are|was|were|has|have|can|gets?|needs?|reach\w*|at|to|than|and|or)\b"
+    r"[^,]{0,30},[^,]*$)"
+    r"(?!.*\b(?i:steps?|iterations?|epochs?|models?|training|layers?)\b)"
+    r"(?=.*(?:\b[A-Z]{1,3}[0-9]{2,4}|(?i:\bb?f(?:p|loat)?[0-9]{1,2}\b|\bint8\b|\bkernels?\b"
+    r"|[0-9] (?:rows|tokens|heads|ranks|gpus)\b)))"
+    rf"[^|:;]{{2,160}}, (?:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
+    r"(?: (?:each|per call))?[\s.:)*_]*$"
+)
+"""A list of settings that ends with the unit of all numbers: `A100, one node, fp16, us`."""
 """A sentence that ends with the unit of all numbers: `Forward, milliseconds:`."""
 
+_OF_PASSES = deferred(
+    r"(?:[-*(:,]|[.;] |^)\W{0,3}(?i:(?:causal |median |mean |average |attention |kernel ){0,2}"
+    r"(?:forward|backward|fwd|bwd)(?: ?(?:\+|and|plus|/|&) ?(?:backward|bwd|forward|fwd))?"
+    r"(?: pass(?:es)?)?(?: (?:times?|latenc(?:y|ies)|throughput|rates?|speeds?|performance)){0,2}"
+    r"(?: \w+){0,2}) ?(?:,|:|(?i:,? in)) ?"
+    rf"(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
+    r"(?=\W*$|\s*[,;(.])"
+)
+"""A clause that names passes and their unit: `Forward plus backward in milliseconds, no bias`."""
+
 _TITLE = deferred(
-    rf"(?!.*[.!?] )[^|:;]{{2,60}}, (?:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?"
+    rf"(?!.*[.!?] )[^|:;]{{2,120}}, (?:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?"
     rf"|(?P<second>{_SECOND}))\W*$"
 )
 """A caption or a heading that ends with the unit of all numbers: `RMSNorm, milliseconds`."""
 
-_SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z*`(])")
+_SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z*`(µ]|[mu]s\b)")
 
 
 class Told(NamedTuple):
@@ -206,7 +231,9 @@ def _of_all(text: str) -> tuple[tuple[str, float], ...]:
     found = [
         said for sentence in _SENTENCE.split(_BETTER.sub("", plain(text)))
         for said in (
-            _DECLARED.search(sentence) or _LAST.search(sentence), _FIRST.match(sentence)
+            _DECLARED.search(sentence) or _LAST.search(sentence) or _OF_PASSES.search(sentence)
+            or _AT_LAST.match(sentence),
+            _FIRST.match(sentence),
         ) if said
     ]  # fmt: skip
     return tuple((_FIELDS[said.lastgroup or ""], _scale(said)) for said in found)

@@ -23,6 +23,7 @@ from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
+from assay.ingest.prose.degree_letters import letters_in, with_degrees
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
@@ -270,7 +271,10 @@ def _bind(
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
+    prose = _prose(found) if tabled and document else ()
+    letters = letters_in(prose)
     stated = headed(_with_near(lines, found, tabled)) if document else lines
+    stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
@@ -280,7 +284,7 @@ def _bind(
     if tabled and document:
         every = [record for _, folded in binding for record in folded.records]
         machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
-        mentioned(every, headed(_prose(found)), taken, context, machines)
+        mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models)
     for fmt, _ in binding:

@@ -22,21 +22,26 @@ _KIND = (
     r"(?:[ -]?parallel(?:ism)?)?|(?:张量|流水线|数据|上下文|序列|专家)(?:并行)?"
 )
 
-_A_LETTER = r"[*_`$(]{0,3}(?<![A-Za-z])([A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)?)(?![A-Za-z])[*_`$)]{0,3}"
+_A_LETTER = r"[*_`$(]{0,3}(?<![A-Za-z_])([A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)?)(?![A-Za-z])[*_`$)]{0,3}"
 
-_MANY_LETTERS = r"(?:[*_`$(]{0,3}(?<![A-Za-z])[A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)?(?![A-Za-z])[*_`$)]{0,3}"
+_MANY_LETTERS = (
+    r"(?:[*_`$(]{0,3}(?<![A-Za-z])[A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)?(?![A-Za-z])[*_`$)]{0,3}"
+)
 
 _LISTED_LETTERS = deferred(
     rf"({_MANY_LETTERS}(?:, ?(?:and )?| ?& ?| and |、|和|/)){{1,5}}{_MANY_LETTERS})) ?"
-    r"(?:,? ?(?:are|denotes?|stands? for|represents?|mean|give|refer to|be|=|:|分别(?:是|为|表示|代表)?|表示|代表)) ?"
+    r"(?:,? ?(?:are|denotes?|stands? for|represents?|mean|give|refer to|be|=|:|分别(?:是|为|表示"
+    r"|代表)?|表示|代表)) ?"
     r"(?:the |our )?(?:degrees? of |sizes? of |number of )?"
     rf"((?:(?:{_KIND})[-]?(?:, ?(?:and )?| ?& ?| and |、|和|/)?\s?){{2,6}})"
-    r"(?:(?:[- ]?parallel(?:ism|ization)?)?[ -]?(?:degrees?|sizes?|dimensions?|ways?|ranks|groups)?|并行)"
+    r"(?:(?:[- ]?parallel(?:ism|ization)?)?[ -]?(?:degrees?|sizes?|dimensions?|ways?|ranks"
+    r"|groups)?|并行)"
 )
 """Letters one after another, and the kinds of parallelism that they are the degrees of: `$t$, $p$
 and $d$ denote the tensor-, pipeline- and data-parallel degrees`."""
 
 _ONE_LETTER = deferred(
+    r"(?<![·×*/+=^])(?<![·×*/+=^] )(?<!dot )(?<!times )"
     rf"{_A_LETTER} ?(?:,? ?(?:is|are|denotes|stands for|represents|be|=|:)) ?(?:the |our )?"
     r"(?:degree of |size of |number of )?"
     rf"((?:tensor|model|pipeline|data|context|sequence|expert)[- ](?:model[- ])?parallel)"
@@ -48,11 +53,18 @@ _ONE_LETTER = deferred(
 """One letter and its kind: `$t$ is the tensor-parallel size`, `tensor (t)`."""
 
 
+_GOES_ON = deferred(
+    rf"(?:,| and|;) {_A_LETTER},? (?:the|for the|for) "
+    r"((?:tensor|model|pipeline|data|context|sequence|expert)[- ](?:model[- ])?parallel)"
+)
+"""A further letter behind one that was said to be a degree: `, $p$ the pipeline parallel size`."""
+
+
 def degrees_by_letter(text: str) -> dict[str, str]:
     """Letters that a text says to be degrees of parallelism, each with the label of its kind.
 
-    >>> degrees_by_letter("Here $t$, $p_p$ and $d$ denote the tensor-, pipeline- and data-parallel degrees.")
-    {'t': 'TP', 'p_p': 'PP', 'd': 'DP'}
+    >>> degrees_by_letter("Here $t$ and $p_p$ denote the tensor- and pipeline-parallel degrees.")
+    {'t': 'TP', 'p_p': 'PP'}
     >>> degrees_by_letter("t, p and d are the tensor, pipeline and data parallel sizes")
     {'t': 'TP', 'p': 'PP', 'd': 'DP'}
     >>> degrees_by_letter("where $t$ is the tensor-parallel size and $p$ is the number of GPUs")
@@ -72,6 +84,8 @@ def degrees_by_letter(text: str) -> dict[str, str]:
         outright |= "parallel" in told[0]
         if kind and found.get(letter, kind) == kind:
             found[letter] = kind
+    for told in _GOES_ON.finditer(text) if found and outright else ():
+        found.setdefault(_bare(told[1]), _kind(told[2]))
     return found if outright or {"TP", "PP"} <= set(found.values()) else {}
 
 
@@ -85,7 +99,9 @@ def with_degrees(lines: Sequence[Line], told: Mapping[str, str]) -> Sequence[Lin
     >>> with_degrees([Line(1, "($t=4$, $d = 2$) on 8", 1, {})], {"t": "TP", "d": "DP"})[0].text
     '(TP=4, DP=2) on 8'
     """
-    signs = {sign: kind for sign, kind in told.items() if kind in DEGREES and len(sign) <= LONGEST_SIGN}
+    signs = {
+        sign: kind for sign, kind in told.items() if kind in DEGREES and len(sign) <= LONGEST_SIGN
+    }
     if not signs:
         return lines
     every = "|".join(map(re.escape, sorted(signs, key=len, reverse=True)))
@@ -123,8 +139,8 @@ _DEGREES_OF = {
 
 
 def letters_in(lines: Sequence[Line]) -> dict[str, str]:
-    """The letters that a document says to be degrees, each with the label of its kind; none of those
-    that it says to be of several kinds."""
+    """The letters that a document says to be degrees, each with the label of its kind; none of
+    those that it says to be of several kinds."""
     found: dict[str, set[str]] = {}
     for line in lines:
         if "aral" in line.text or "并行" in line.text:

@@ -159,6 +159,12 @@ _SET_TO = deferred(
     r"|lowered|raised|changed)\b.* (?:to|at) $"
 )
 
+_VERB = deferred(
+    r" (?:(?:is|was|were|are) )?(?:set|fixed|kept|held|cut|lowered|raised|changed|reduced"
+    r"|increased)$"
+)
+"""Between a label and the value that it is set to."""
+
 _COUNTED = deferred(
     r"(?<![\w.,$-])(?<![0-9] there are )(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -]"
     r"(?:transformer |decoder |attention )?"
@@ -503,7 +509,7 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         before = before[: sign.start()] if sign else before
         set_to = before.endswith((" to", " at")) and _SET_TO.search(text, 0, value.start())
         if set_to:
-            before, signed = before[: -len(" to")], True
+            before, signed = _VERB.sub("", before[: -len(" to")]), True
         before = _GLOSS.sub("", before) if before.endswith((")", "）")) else before
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)

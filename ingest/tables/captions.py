@@ -81,7 +81,10 @@ _CAPTION = re.compile(
     r"|[_*]*Table [0-9]+(?:[_*]*[.:]|\*\*).*)[\s:]*"
 )
 
-_NUMBERED = re.compile(r"\s*[_*]*Table [0-9]+", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"\s*[_*]*(?:Table |表 ?)[0-9]+(?![0-9])(?! (?-i:[a-z])|(?:给出|列出|展示|显示|中|是|为|可))",
+    re.IGNORECASE,
+)
 """How the caption of a table begins that documents number, above all of them or below."""
 
 _BULLET = re.compile(r"[-*+•] ")
@@ -96,12 +99,17 @@ def numbered_over(lines: Sequence[Line], tables: Sequence[tuple[int, int]]) -> b
     the first that stands at one table alone tells, and where none does they stand over them."""
     begins, ends = (sorted(places) for places in zip(*tables, strict=True)) if tables else ([], [])
     for at, line in enumerate(lines) if tables else ():
-        if "able " not in line.text or not _NUMBERED.match(line.text):
+        if not ("able " in line.text or "表" in line.text) or not _NUMBERED.match(line.text):
             continue
         under = bisect_right(begins, at) < bisect_right(begins, at + BESIDE)
         if under != (bisect_right(ends, at - BESIDE) < bisect_right(ends, at)):
             return under
     return True
+
+
+def numbered(line: Line) -> bool:
+    """Whether a line begins as the numbered caption of a table does."""
+    return _NUMBERED.match(line.text) is not None
 
 
 class Above:

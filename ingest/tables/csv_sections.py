@@ -100,12 +100,20 @@ NO_ROOM_ELSEWHERE = re.compile(
     r"|não coube|memoria (?:insufficiente|esaurita)|(?:нехватка|не хватило|не хватает|недостаточно"
     r"|мало) памяти|память (?:кончилась|закончилась)|не влезло|brak pamięci|za mało pamięci"
     r"|(?:onvoldoende|te weinig) geheugen|nedostatek paměti)"
-    r"|(?:CUDA )?(?:OOM|out of memory)"
+    r"|(?:(?:fail(?:ed|ure)?|errors?|crash(?:ed)?|killed|aborted|died|runs?|ran"
+    r"|job)\b[ :,(–—-]{0,4})?"
+    r"(?:RuntimeError: ?)?(?:(?:CUDA|HIP|GPU|XLA|torch|cuda)[ _.]){0,3}"
+    r"(?:OOM(?:[- ]?killed|ed)?|out[- _]of[- _]memory|OutOfMemory(?:Error|Exception)?"
+    r"|RESOURCE_EXHAUSTED)"
+    r"|(?:not enough|insufficient|exceed(?:s|ed) (?:the )?(?:GPU |device )?|no)(?: ?GPU"
+    r"| ?device)? ?(?:memory|VRAM|HBM)"
+    r"|(?:does not|doesn[’']t|did not|didn[’']t|won[’']t|will not|would not|cannot) fit"
+    r"(?: (?:in|into|on) (?:the )?(?:GPU |device )?(?:memory|VRAM|HBM|GPUs?|card|device))?"
     r"|(?:显存|内存)(?:不足|溢出|不够|爆了|超限)|爆(?:显存|内存|了)|放不下|メモリ(?:不足|溢れ|が足りない)"
     r"|(?:乗|載)らない|메모리 ?(?:부족|초과))\W{0,4}",
     re.IGNORECASE,
 )
-"""A cell that says in another language that memory was not enough."""
+"""A cell that says in another language, or at length, that memory was not enough."""
 
 
 @lru_cache(maxsize=1024)

@@ -28,7 +28,7 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
@@ -36,10 +36,16 @@ from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.grids.stacked import stacked_tables
-from assay.ingest.grids.value_blocks import listed_values, results_of_one_run, value_blocks
+from assay.ingest.grids.value_blocks import (
+    labelled_lines,
+    listed_values,
+    results_of_one_run,
+    value_blocks,
+)
 from assay.ingest.grids.wiki_tables import wiki_tables
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
+from assay.ingest.prose.degree_letters import DEGREES, letters_in
 from assay.ingest.prose.keys import keyed, of_one_device
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
@@ -83,8 +89,35 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    found = map(_in_digits, apart(held or list(delimited_blocks(lines))))
+    found = map(_in_digits, map(_undivided, apart(held or list(delimited_blocks(lines)))))
     yield from _all_pointed(found, lines, declared=declared)
+
+
+def _undivided(grid: Grid) -> Grid:
+    """A grid whose numbers have no blanks between their thousands, in its header as below it:
+    `38 420`, `**7 858**`, `4 213 (31.5)`; blanks of plain text keep cells apart."""
+    cells = (cell for row in (*grid.heads, *grid.rows) for cell in row.cells)
+    if grid.syntax == "text" or not any(map(_IN_THOUSANDS.match, (c.text for c in cells))):
+        return grid
+
+    def of_row(row: GridRow) -> GridRow:
+        return replace(row, cells=tuple(
+            cell._replace(text=_BLANK.sub("", cell.text[: m.end(1)]) + cell.text[m.end(1) :])
+            if (m := _IN_THOUSANDS.match(cell.text)) else cell
+            for cell in row.cells
+        ))  # fmt: skip
+
+    return replace(grid, heads=tuple(map(of_row, grid.heads)), rows=tuple(map(of_row, grid.rows)))
+
+
+_IN_THOUSANDS = re.compile(
+    r"[*_~≈ ]{0,4}((?<![0-9])[1-9][0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,3})"
+    r"(?:[.,][0-9]{1,3})?[*_ ]{0,4}"
+    r"(?:[(\[（][^()\[\]（）]{1,24}[)\]）][*_ ]{0,4})?$"
+)
+"""A number with blanks between its thousands, and what stands in brackets behind it."""
+
+_BLANK = re.compile(r"\s")
 
 
 def _in_digits(grid: Grid) -> Grid:
@@ -120,6 +153,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *value_blocks(lines),
         *listed_values(lines),
         *results_of_one_run(lines),
+        *labelled_lines(lines),
     ]
 
 
@@ -529,9 +563,9 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
             if match and meant:
                 found.setdefault(match[1], meant)
-            elif match and match[1] in _DEGREES and _stands_for(match[1], match[2]):
+            elif match and match[1] in DEGREES and _stands_for(match[1], match[2]):
                 found.setdefault(match[1], ANOTHER)
-    return found
+    return {**letters_in(lines), **found}
 
 
 _BY_LETTER = deferred(
@@ -579,6 +613,18 @@ def units_of_code(lines: Sequence[Line]) -> dict[str, str]:
     return found
 
 
+def asked_allocator(lines: Sequence[Line]) -> Sequence[str]:
+    """What code on a page asks the allocator of a device, as a text that speaks of memory.
+
+    >>> asked_allocator([Line(1, "m = torch.cuda.max_memory_allocated() / 2**30", 1, {})])
+    ('memory of the device',)
+    """
+    return ("memory of the device",) if any(_ALLOCATOR.search(line.text) for line in lines) else ()
+
+
+_ALLOCATOR = re.compile(r"\bmax_memory_(?:allocated|reserved)\(|\bpeak_bytes_in_use\b")
+
+
 _BY_POWERS_OF_TWO = re.compile(
     r"memory\w*[\"']?\]?(?:\([^()]*\))?\s*/+\s*\(?(?:(?:(?:2|1024)(?:\.0)?\s*\*\*|1\s*<<)\s*"
     r"(?P<power>[23]0|[23])\b|1024(?:\.0)?\s*[*/]\s*1024(?:\.0)?(?P<again>\s*[*/]\s*1024)?"
@@ -601,8 +647,6 @@ _ALIAS = re.compile(r"`([a-z][\w ]{0,20})` (?:is|means|=) `([a-z]\w+)`")
 
 ANOTHER = "another thing"
 """Meaning of a label that names a field elsewhere, and not in this document."""
-
-_DEGREES = {"TP", "PP", "DP", "CP", "EP", "SP", "VP", "MFU", "HFU"}
 
 _OF_LAYOUT = re.compile(
     r"parallel|tensor|pipeline|degree|expert|context|virtual|stage|sequence|并行|並列|utili[sz]|flop"

@@ -388,7 +388,8 @@ _PROCESSORS = re.compile(r"\b(?:EPYC|Xeon|CPUs?|Graviton|A64FX|Sapphire Rapids|M
 def machines_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
     """What computes in machines, by their names, as tables of a document say it."""
     return {
-        name: cells for table in tables if table and table.of_machines
+        name: {n: cell for n, cell in cells.items() if n in ("gpu", "gpus_per_node")}
+        for table in tables if table and table.of_machines
         for name, cells in table.rows.items() if "gpu" in cells
     }  # fmt: skip
 

@@ -232,7 +232,10 @@ def said_above(above: Sequence[Line]) -> Said | None:
 
 _DECLARES = re.compile(
     rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT})(?: is| are|:)?"
-    rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?(?:{_PHRASE.pattern})"
+    rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?"
+    rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute"
+    rf"|per-GPU) )*(?:{_PHRASE.pattern})"
+    r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator))?"
     r"[)\]]?(?: [a-z0-9().-]+)*",
     re.IGNORECASE | re.ASCII,
 )
@@ -247,11 +250,17 @@ def declares(text: str) -> bool:
     for sentence in SENTENCE_END.split(_TAG.sub("", unmarked(text)).strip()):
         if _VERB.search(sentence) or _NO_TRAINING.search(sentence):
             continue
-        parts = (part.strip(" .:;").removeprefix("in ") for part in sentence.split(","))
+        own = _CALLED_TABLE.sub("", sentence)
+        parts = (part.strip(" .:;").removeprefix("in ") for part in own.split(","))
         if any(map(_DECLARES.fullmatch, parts)):
             return True
     return False
 
+
+_CALLED_TABLE = re.compile(
+    r"^\W*(?:Table|Tab\.|Tabelle|Tableau|Tabla|表)\s?[0-9A-Z.]{0,6}\s?[.:：]\s*", re.I
+)
+"""How a caption begins: `Table 7.`, `Table:`."""
 
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 
@@ -370,7 +379,9 @@ def _phrases(sentence: str) -> Iterator[str]:
 
 
 _OF_KERNELS = re.compile(
-    r"\b(?:mat-?mul|gemm|attention|kernels?|softmax|(?:rms|layer)-?norm|swiglu|all-?(?:reduce|gather)"
+    r"\b(?:mat-?mul|gemm|attention|(?<!Linux )(?<!open )(?<!host )kernels?"
+    r"(?! (?:modules?|drivers?|version|parameters?|[0-9]))|softmax|(?:rms|layer)-?norm|swiglu"
+    r"|all-?(?:reduce|gather)"
     r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b"
     r"|^\s*\S*[-_](?:fwd|bwd|forward|backward|attn)(?![A-Za-z0-9])\S*(?: \(\S+\))?:\s*$",
     re.IGNORECASE,

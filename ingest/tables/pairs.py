@@ -16,7 +16,9 @@ from dataclasses import replace
 from assay.ingest.columns.headers import generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
+from assay.ingest.prose.degree_letters import DEGREES, LONGEST_SIGN
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.named_above import SENTENCE_END, heard_in
 from assay.ingest.tables.units_beside import A_DEVICE
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import of_one_device, said
@@ -28,7 +30,7 @@ _STROKE = re.compile(r"(.+?)\s+[/|&]\s+(.+)|([^/]+)/([^/]+)")
 _NUMBER = r"[~≈]?\s*\**\s*[0-9][0-9.,]*[^()/]*?"
 
 _IN_BRACKETS = re.compile(
-    rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[]\s*({_NUMBER}(?:/[A-Za-z/]+)?)[)）\]]\W*"
+    rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[{{]\s*({_NUMBER}(?:/[A-Za-z/]+)?)[)）\]}}]\W*"
 )
 
 _NAMED = {
@@ -46,7 +48,7 @@ _DIGIT = re.compile("[0-9]")
 
 _APART = re.compile(r"[(（\[/]|,.*%")
 
-_TWO_PARTS = re.compile(r"[(（\[/|,;&+]")
+_TWO_PARTS = re.compile(r"[(（\[{/|,;&+]")
 """A sign that stands in every cell of two numbers, however it is written."""
 
 _SAID = re.compile(
@@ -196,6 +198,13 @@ def _labels(
         return both
     if form is _IN_BRACKETS and not names[0] and (told := _as_written(above, schema)):
         return f"{label} {told[0]}", f"{label} {told[1]}"
+    if form is _IN_BRACKETS and names[0] is None and (own := _quantity(label, schema)):
+        asides = [
+            _said_of_brackets(line.text, schema)[0] for line in above if len(line.text) <= LONGEST
+        ]
+        others = {each for each in asides if each}
+        if len(others) == 1 and _quantity(min(others), schema) != own:
+            return label, min(others)
     share = {(m[1] or m[2]).upper() for line in above for m in _SAID.finditer(line.text)}
     if form is not _IN_BRACKETS or len(share) != 1 or "(" in label:
         return None
@@ -271,7 +280,14 @@ _CELLS_ARE = re.compile(
 )
 """A sentence that says what the two numbers of a cell are."""
 
-_BOTH = re.compile(r"(.+?)\s+[/|]\s+(.+)|(.+?)\s*[(（]([^()（）]+)[)）]")
+_BOTH = re.compile(
+    r"(.+?)\s+[/|]\s+(.+)|(.+?)\s*(?:[(（]([^()（）]+)[)）]|\[([^\[\]]+)\]|\{([^{}]+)\})"
+)
+
+
+def _aside_of(pair: re.Match[str]) -> str:
+    """What stands in brackets of any kind behind the first of two."""
+    return pair[4] or pair[5] or pair[6] or ""
 
 
 def _cells_are(
@@ -286,14 +302,98 @@ def _cells_are(
         (one.strip(), other.strip())
         for text in said
         if (pair := _BOTH.fullmatch(text))
-        for one, other in [(pair[1], pair[2]) if form is _BY_STROKE else (pair[3], pair[4])]
+        for one, other in [(pair[1], pair[2]) if form is _BY_STROKE else (pair[3], _aside_of(pair))]
         if one and other
     }
+    found = {(_PERCENT.sub(" (%)", one), _PERCENT.sub(" (%)", other)) for one, other in found}
     found = found or set(_titled(form, above, schema))
+    if not found and form is _IN_BRACKETS and (told := _with_brackets(above, schema)):
+        found = {told}
     one, other = found.pop() if len(found) == 1 else ("", "")
     names = _quantity(one, schema), _quantity(other, schema)
     aside = _OF_A_RUN.fullmatch(other) is not None and names[0] is not None
     return (one, other) if aside or (all(names) and names[0] != names[1]) else None
+
+
+_BRACKETS = (
+    r"(?:(?:square|round|curly) )?(?:brackets|parenthes[ei]s)|Klammern|parenthèses|paréntesis"
+    r"|parênteses"
+    r"|parentesi|скобках"
+)
+
+_WITHIN = r"(?:in|within|inside|between|entre|tra|в)"
+
+_ASIDE = re.compile(
+    r"(?:^|[,;:.(，；：。])\s*(?!(?:the )?(?:numbers?|values?|figures?|percent|Werte?\b|Zahl"
+    r"|valeurs?|valores)\w*\s)"
+    rf"(?P<before>[^,;:.()|，；：。]{{2,60}}?(?:\s?\([^()]{{1,12}}\))?)\s+"
+    rf"(?:(?:is|are|was|were|given|shown|reported|listed|printed|added|steht|stehen)\s+){{0,2}}{_WITHIN}\s+"
+    rf"(?:the\s+)?(?:{_BRACKETS})(?![\w])"
+    rf"|(?:(?:the )?(?:numbers?|values?|figures?|percentages?|Werte?|Zahlen?|valeurs?"
+    r"|valores)\s+)?,?\s*"
+    rf"(?:{_WITHIN}\s+(?:the\s+)?)?(?:{_BRACKETS}),?\s*(?:[:=—–-]|\b(?:the|its|is|are|we (?:give"
+    r"|report|show|list)|gives?|shows?"
+    rf"|denotes?|means?|contains?|ist|sind|die|der|das|la|le|el|il|o|a|—)\b)?\s*"
+    r"(?P<behind>[^,;:.()|，；：。]{2,48}?(?:\s?\([^()]{1,12}\))?)\s*(?=$|[,;:.)(，；：。])"
+    r"|(?:括号|括弧|カッコ|かっこ)(?:内|中|里|里面)?(?:的)?(?:数字|数值|数据|百分比|数値|値)?\s*(?:均?为|是|表示|代表|は|:|：)?\s*"
+    r"(?P<east>[^,;.()|，；。、]{2,30}?(?:\s?[(（][^()（）]{1,12}[)）])?)(?:です|を示す)?\s*(?=$|[,;.)），；。、])",
+    re.IGNORECASE,
+)
+"""Words that say what stands in brackets: `MFU in percent in parentheses`, `括号内为 MFU`."""
+
+_LINKED = re.compile(r"\b(?:and|with|plus|und|mit|et|avec|y|con|e|и)\s+(?=\S)", re.IGNORECASE)
+
+_ARTICLE = re.compile(
+    r"^(?:(?:the|its|their|corresponding|respective|achieved|resulting|measured|die|der|das|le|la|el|il|o|a"
+    r"|is|are)\s+)+",
+    re.IGNORECASE,
+)
+
+_PERCENT = re.compile(
+    r",?\s+(?:in|as|en|em)\s+(?:an? )?(?:percent(?:age)?s?|%|Prozent)$|\s*%$", re.I
+)
+
+
+def _said_of_brackets(text: str, schema: Schema) -> tuple[str, str]:
+    """The label of the quantity that a text says to stand in brackets, and the text without what
+    says so; both empty where it does not."""
+    for found in _ASIDE.finditer(text):
+        name = found["before"] or found["behind"] or found["east"] or ""
+        parts = _LINKED.split(name)
+        label = _ARTICLE.sub("", (parts[-1] if found["before"] else name).strip(' *_`"“”'))
+        label = _PERCENT.sub(" (%)", label)
+        if _quantity(label, schema):
+            rest = " ".join(parts[:-1]) if found["before"] else ""
+            return label, f"{text[: found.start()]} {rest}, {text[found.end() :]}"
+    return "", ""
+
+
+def _with_brackets(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None:
+    """The two quantities of cells where the text above says what stands in brackets, and it or the
+    lines beside it name one other: `Step time in seconds, MFU in brackets`."""
+    for line in reversed(above):
+        bare = re.sub(r"[*`_\"]", "", line.text) if len(line.text) <= LONGEST else ""
+        for sentence in SENTENCE_END.split(bare):
+            other, rest = _said_of_brackets(sentence, schema)
+            if not other:
+                continue
+            near = [
+                rest,
+                bare.replace(sentence, " "),
+                *(x.text for x in reversed(above) if x is not line),
+            ]
+            for text in near:
+                heard = heard_in(text)
+                named = {
+                    _quantity(each, schema): each for each in (*heard.phrases, *heard.of_memory)
+                }
+                named.pop(_quantity(other, schema), None)
+                if len(named) == 1:
+                    one = next(iter(named.values()))
+                    return (one, other) if _quantity(one, schema) else None
+                if named:
+                    return None
+    return None
 
 
 def _titled(
@@ -307,11 +407,20 @@ def _titled(
     for text in opening:
         bare = re.sub(r"[*`_#\"]", "", text) if len(text) <= LONGEST else ""
         for part in re.split(r"[,:;：，]\s|\s[–—-]\s", bare):
-            pair = _BOTH.fullmatch(part.strip(" .:："))
+            pair = _BOTH_OPEN.match(part.strip(" .:："))
             one, other = (pair[1], pair[2]) if pair and form is _BY_STROKE else ("", "")
-            one, other = (pair[3], pair[4]) if pair and form is not _BY_STROKE else (one, other)
+            one, other = (
+                (pair[3], _aside_of(pair)) if pair and form is not _BY_STROKE else (one, other)
+            )
+            one, other = _PERCENT.sub(" (%)", one or ""), _PERCENT.sub(" (%)", other or "")
             if one and other and _quantity(one, schema) and _quantity(other, schema):
                 yield one.strip(), other.strip()
+
+
+_BOTH_OPEN = re.compile(
+    rf"(?:{_BOTH.pattern})(?=$|\s(?:while|when|for|on|with|of|in|at|during|by|using|across|per"
+    r"|and how)\b)"
+)
 
 
 _OF_A_RUN = re.compile(
@@ -358,7 +467,16 @@ def _free(label: str, schema: Schema) -> str:
     """A label that is nothing but a name; empty where it means something, or has a comma."""
     (column,) = header([label], schema) if label else (None,)
     known = column is None or column.spec is not None or column.degrees or generic(column)
-    return "" if known or set(label) & set(",:()[]") else label
+    bare = _OURS.sub("", label)
+    return "" if known or set(bare) & set(",:()[]") else bare
+
+
+_OURS = re.compile(
+    r"\s*\((?:ours|proposed|baseline|this (?:work|paper)|our method|(?:dé)?finale?|default|本文"
+    r"|提案)\)$",
+    re.IGNORECASE,
+)
+"""In brackets behind the name of what ran: whose it is."""
 
 
 def _of_unit(printed: str, schema: Schema) -> str | None:
@@ -474,6 +592,8 @@ def _complete(
     whole = legend.get(plain(text), "")
     if whole and header([text], schema)[0].spec is None and header([whole], schema)[0].degrees:
         return whole  # `d x m x p`
+    if len(plain(text)) <= LONGEST_SIGN and whole in DEGREES and _says_nothing(text, whole, schema):
+        return whole  # `$t$`
     if (rated := _IN_BRACKETS_BEHIND.fullmatch(plain(text))) and (of := legend.get(rated[2])):
         meaning = said(of)
         if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
@@ -488,6 +608,12 @@ def _complete(
     if len(words) < 2 or not told or header([text], schema)[0].spec is not None:
         return text
     return " ".join(told.get(word, word) for word in words)
+
+
+def _says_nothing(text: str, whole: str, schema: Schema) -> bool:
+    """Whether a symbol is no label of something else than what its document says it is."""
+    own, told = header([plain(text), whole], schema)
+    return own.spec is None or own.spec is told.spec
 
 
 def _in_powers_of_two(label: str, schema: Schema, legend: Mapping[str, str]) -> str:

@@ -114,6 +114,7 @@ from assay.ingest.tables import captions
 from assay.ingest.tables.documents import (
     OF_HARDWARE,
     Place,
+    asked_allocator,
     documents,
     explained,
     factors,
@@ -230,6 +231,7 @@ def _document(
         mixed_format(line.text for line in lines) if found else "",
         serving,
         sizes_said(line.text for line in lines if len(line.text) <= LONGEST) if found else (),
+        asked_allocator(region.lines) if found else (),
     )
     for grid in found:
         passed = with_degrees(lines[at : grid.begin], known.legend)
@@ -343,6 +345,7 @@ class Known(NamedTuple):
     mixed: str = ""  # the format of its runs in mixed precision
     serving: bool = False  # whether it is about that
     sizes: Sequence[str] = ()  # texts that say what its memories are
+    allocator: Sequence[str] = ()  # what its code asks the allocator of a device
 
 
 class _Table:
@@ -372,7 +375,8 @@ class _Table:
         self._mixed = known.mixed
         head = lines[grid.begin]
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
-        self.caption = [head._replace(text=opening)] if grid.caption else []
+        said = with_degrees([head._replace(text=opening)], known.legend)
+        self.caption = [*said] if grid.caption else self._caption_below()
         near = (*place.titles[-1:], *self._near(since), *self.caption)
         self.about = " ".join(line.text for line in near if len(line.text) <= LONGEST)
         self._pointed = [] if long else list(self._notes_of_all(near))
@@ -409,7 +413,9 @@ class _Table:
         labelled = with_memory_units(labelled, schema, lambda: known.sizes)
         labelled = with_reserved(labelled, schema, explained_near)
         labelled = with_bare_sizes(
-            labelled, schema, lambda: [line.text for line in (*place.titles, *place.near)]
+            labelled,
+            schema,
+            lambda: [*(line.text for line in (*place.titles, *place.near)), *known.allocator],
         )
         self.beside_estimates = estimates_beside(
             labelled, lambda: [*(line.text for line in place.titles), *place.texts()]
@@ -510,6 +516,24 @@ class _Table:
             return []
         sentences = SENTENCE_END.split(below[0].text)
         return [below[0]._replace(text=text) for text in sentences if _OF_ALL_NUMBERS.match(text)]
+
+    def _caption_below(self) -> list[Line]:
+        """The numbered caption right below the table, as the line that opens it: in a document
+        whose captions stand so, or with no table below it and none over this one."""
+        if self.long:
+            return []
+        below = [
+            line for line in self.lines[self.grid.end : self.grid.end + 6] if line.text.strip()
+        ]
+        line = below[0] if below else None
+        if line is None or not captions.numbered(line) or len(line.text) > LONGEST:
+            return []
+        over = next((x for x in reversed(self.place.near) if x.text.strip()), None)
+        titled = over is not None and captions.numbered(over) and over.number >= self.since
+        of_next = len(below) > 1 and _OPENS_GRID.match(below[1].text) is not None
+        if self.place.over and (titled or of_next):
+            return []
+        return [line._replace(text=line.text.rstrip(" *_.:") + ":")]
 
     def _explained_below(self) -> list[str]:
         """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""
@@ -706,7 +730,10 @@ class _Table:
         if not self.view.turned and not self.view.melted:
             return True
         measures = self._measures
-        states = ("value",) if self.view.turned else ("value", "unknown", "outcome")
+        states: Sequence[str] = ("value", "unknown", "outcome")
+        states = ("value",) if self.view.turned else states
+        if self.view.turned and len(self.view.groups) > 1:
+            states = ("value", "outcome")
         return any(n in measures and c.state in states for n, c in record.cells.items())
 
     @cached_property

@@ -517,6 +517,7 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
         text for row in grid.rows for cell in row.cells
         if len(cell.text) <= LONGEST_OUTCOME
         and not (cell.text.isascii() and not _MAY_BE_NO_ROOM.search(cell.text))
+        and not (cell.text.isascii() and _AS_IT_IS.match(plain(cell.text)))
         and NO_ROOM_ELSEWHERE.fullmatch(text := plain(cell.text))
     }  # fmt: skip
     signs = {*signs, *elsewhere}
@@ -534,8 +535,14 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
     return replace(grid, rows=rows)
 
 
-_MAY_BE_NO_ROOM = re.compile(r"[Ss]peicher|[Pp]asst|[Mm]emoria|[Gg]eheugen|[Cc]abe|tient")
-"""In a cell of ASCII that may say in another language that memory was not enough."""
+_AS_IT_IS = re.compile(r"[\s(-]*(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.I)
+"""How a cell begins whose outcome is read as it is printed."""
+
+_MAY_BE_NO_ROOM = re.compile(
+    r"[Ss]peicher|[Pp]asst|[Mm]emoria|[Gg]eheugen|[Cc]abe|tient|Memory|memory|EXHAUST|OOM[- ]?[Kk]"
+    r"|[:( ]OOM|VRAM|HBM|fit\b"
+)
+"""In a cell of ASCII that may say in another language, or at length, that memory was not enough."""
 
 
 _RATED_IN = re.compile(

@@ -8,7 +8,7 @@ columns headed by configurations alone hold the one quantity that the lines abov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -190,6 +190,7 @@ def _ways(
     if groups := by_names(grid, schema):
         yield View(grid, groups)
     yield from _ways_across(grid, schema, above, labels)
+    yield from _methods_down(whole, schema, above, declared, side)
     if groups := by_cells(grid, schema) or of_one_model(grid, schema):
         yield View(grid, groups)
     yield from _by_text(grid, schema, above, declared)
@@ -229,6 +230,39 @@ def _ways_across(
         yield _of_corner(replace(of_runs, turned=True))
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
+
+
+def _methods_down(
+    grid: Grid,
+    schema: Schema,
+    above: Sequence[Line],
+    declared: Sequence[Line],
+    side: Callable[[str], str | None],
+) -> Iterator[View]:
+    """The views of a grid whose first rows are settings of its columns, and whose others are what
+    ran with them, of which the text around it says in what its numbers are: `Sequence length | 32K`
+    over `CP | 4` and `Ring | 4213 (31.5)`."""
+    other = turned_grid(grid) if len(grid.rows) > 1 and not grid.labels else None
+    columns = header(other.header(), schema) if other else []
+    settings = [at for at, c in enumerate(columns) if c.spec and c.spec.configuration]
+    if other is None or not settings or settings[0] or quantities(columns):
+        return
+    if not all(row.cells and _A_COUNT.fullmatch(plain(row.cells[0].text)) for row in other.rows):
+        return
+    told = parted(other, schema, (*above, *declared), side)
+    if told is not other:
+        groups = grouped(told, schema) or by_names(told, schema) or by_brackets(told, schema)
+    else:
+        numeric = all(c.spec.numeric for n in settings if (c := columns[n]).spec)
+        groups = _by_caption(other, schema, above, declared) if numeric else ()
+    if groups:
+        yield View(told, groups, turned=True, melted=told is other)
+
+
+_A_COUNT = re.compile(
+    r"(?:[A-Za-z]{1,12} ?[=:x×]? ?)?[0-9][0-9.,]*\s?(?:[kKMB]|tokens|(?:GPU|node|chip|TPU|NPU)s?)?"
+)
+"""A value that a setting has in a column: `32K`, `bs 4`."""
 
 
 def _by_text(
@@ -539,19 +573,45 @@ _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGN
 
 def _of_lengths(grid: Grid, above: Sequence[Line]) -> Grid:
     """The grid with a label for its first column where that has none and holds lengths, as the text
-    above says: `32K`, `1M`, which are no sizes of models."""
+    above says: `32K`, `1M`, which are no sizes of models; or bare numbers below a text that names
+    lengths and says of no batch that it differs."""
     if not grid.heads or grid.labels or not any(_LENGTHS.search(line.text) for line in above):
         return grid
     last = grid.heads[-1]
     texts = [plain(row.cells[0].text) for row in grid.rows if row.cells]
     counts = [_IN_LETTERS.fullmatch(text) for text in texts]
     in_k = any(found and found[2] in "kK" for found in counts)
-    if plain(last.cells[0].text) or not in_k or not all(counts):
+    bare = len(texts) > 1 and all(map(_length, texts)) and _named_lengths(above)
+    if plain(last.cells[0].text) or not ((in_k and all(counts)) or bare):
         return grid
-    if any(found and int(found[1]) & (int(found[1]) - 1) for found in counts):
+    if not bare and any(found and int(found[1]) & (int(found[1]) - 1) for found in counts):
         return grid  # no powers of two
     cells = (last.cells[0]._replace(text="Sequence length"), *last.cells[1:])
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _named_lengths(above: Sequence[Line]) -> bool:
+    """Whether the text above a table names lengths of sequences, and says of no batch that it
+    differs."""
+    texts = [line.text for line in above if line.text.strip()]
+    return any(map(_OF_LENGTHS.search, texts)) and not any(map(_OF_OTHER_BATCHES.search, texts))
+
+
+_OF_LENGTHS = re.compile(
+    r"\b(?:long(?:er|[- ])?[ -]?(?:sequences?|contexts?)|(?:sequence|context)s?[ -]lengths?"
+    r"|seq[ _-]?lens?"
+    r"|context (?:window|size)s?|longueurs? de s[eé]quence|Sequenzl[äa]ngen?"
+    r"|longitud(?:es)? de secuencia)\b"
+    r"|(?:序列|上下文)长度|长(?:序列|上下文)|シーケンス長|系列長|コンテキスト長|시퀀스 길이",
+    re.IGNORECASE,
+)
+
+_OF_OTHER_BATCHES = re.compile(
+    r"\b(?:different|various|varying|several|increasing|larger|growing|by|over|across|vs\.?|versus|per)"
+    r" (?:the )?(?:global |total |micro[- ]?)?batch|\bbatch(?:es| sizes)\b|不同(?:的)?批",
+    re.IGNORECASE,
+)
+"""Words of a text whose numbers may be sizes of batches."""
 
 
 _IN_LETTERS = re.compile(r"([1-9][0-9]{0,3}) ?([kKM])")
@@ -844,13 +904,17 @@ def _measured_with(grid: Grid, at: int, column: Column) -> bool:
     if column.spec is None or column.spec.terminal != "BOOL":
         return False
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-    return all(not DIGIT.search(text) or _IN_UNIT.fullmatch(text) or "." in text for text in texts)
+    return any(map(DIGIT.search, texts)) and all(
+        not DIGIT.search(text) or _IN_UNIT.fullmatch(text) or "." in text for text in texts
+    )
 
 
 _OF_A_SET_UP = re.compile(
     r"(?:(?:tokens|samples|sequences|images) ?(?:per|/) ?(?:GPU|device|card|chip|NPU|rank|replica)"
     r"|(?:local |mini-?|total )?batch(?: ?size)?|micro-?batches|epochs?|steps|layers|rank|vocab"
-    r"|bits?|precision bits|quanti[sz]ation|r|lora[ _-]?(?:r|rank))",
+    r"|bits?|precision bits|quanti[sz]ation|r|lora[ _-]?(?:r|rank)"
+    r"|(?:sequences|samples|tokens|micro-?batches) ?(?:per|/|in (?:a|each)) ?(?:global )?(?:batch"
+    r"|step|iteration))",
     re.IGNORECASE,
 )
 """Labels of what was set and is no quantity, though no field is its own: `Tokens per GPU`."""
@@ -980,7 +1044,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     compared = bool(comparing([column.label for column in columns]))
     if not told and not compared:
         told = any(map(declares, (line.text for line in above)))
-    told |= _titled_so(above)
+    told |= _titled_so(above) or _named_with_it([columns[n].label for n in sides], above)
     if (last := opens_table(above)) and not compared:  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
@@ -991,6 +1055,41 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
         and (one or not _words_of_a_name(label) & _OTHER_THINGS)
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
+
+
+def _named_with_it(labels: Sequence[str], above: Sequence[Line]) -> bool:
+    """Whether a sentence above a table names the labels of all its sides, and says what they are:
+    `"old"/"new" is seconds per iteration before and after`, `Eager and Compiled are tok/s`."""
+    if len(labels) < len(("one", "another")) or not all(len(label) > 1 for label in labels):
+        return False
+    for line in above:
+        if len(line.text) > LONGEST or labels[0].casefold() not in line.text.casefold():
+            continue
+        for sentence in SENTENCE_END.split(line.text):
+            phrases = heard_in(sentence).phrases
+            at = unmarked(sentence).find(phrases[0]) if len(phrases) == 1 else -1
+            before = unmarked(sentence)[:at] if at > 0 else ""
+            ends = [_end_of(label, before) for label in labels]
+            if all(ends) and _ARE.fullmatch(before[max(ends) :]):
+                return True
+    return False
+
+
+def _end_of(label: str, text: str) -> int:
+    """Where a label ends that stands in a text as words of their own; 0 where it does not."""
+    found = re.search(rf"(?<!\w){re.escape(unmarked(label))}(?!\w)", text, re.IGNORECASE)
+    return found.end() if found else 0
+
+
+_ARE = re.compile(
+    r"[\W_]{0,4}(?:\([^()]{1,60}\)[\W_]{0,3})?"
+    r"(?:(?:columns?|values|numbers|times?|figures|results|rows?|列)[\W_]{1,3}){0,2}"
+    r"(?:(?:both|each|all|is|are|was|were|gives?|shows?|lists?|holds?|in|means?|report|stand for"
+    r"|均为|都是|为|是"
+    r"|the|an?|mean|average|median|measured|training|model|of)\b[\W_]{0,3}|[:=：]\s?){0,6}",
+    re.IGNORECASE,
+)
+"""Words between the names of the sides of a table and what they are."""
 
 
 def _titled_so(above: Sequence[Line]) -> bool:
