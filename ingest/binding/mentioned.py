@@ -313,7 +313,8 @@ def _but_for_others(
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
             clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
-            if clause and _of_other_model(clause, row, models):
+            said = cell.value_origin == "stated"  # and not by every statement of the document
+            if clause and said and _of_other_model(clause, row, models):
                 del row.cells[name]
             elif paragraph and cell.state == "value" and name != "gpu":
                 own = paragraph.instead_of(name, cell) or cell
@@ -328,7 +329,7 @@ def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell
     for each in paragraphs:
         sizes |= sizes_in(each.text)
         name = model_named(each.text) if found is None else None
-        if name and found is None:
+        if name and found is None and SIZED.search(name):
             cell = each.placed(Cell(name, 0, each.text.index(name)))
             found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
             own = [size.upper() for size in _IN_NAME.findall(name)]

@@ -414,6 +414,8 @@ _SHAPE = re.compile(
     re.IGNORECASE,
 )
 
+_IN_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]+)?")
+
 _TIMES_OR_COMMA = re.compile(r" ?[×*,/] ?| ?x ?(?=[0-9])| x ")
 
 
@@ -434,6 +436,8 @@ def _shaped(grid: Grid) -> Grid:
         names = _NAMES_APART.split(named[1] or named[2]) if named else []
         if not any(len(name) > 1 for name in names) and {*map(str.casefold, names)} not in _OF_BOTH:
             continue  # letters, which others take apart
+        if all(_IN_THOUSANDS.fullmatch(plain(row.cells[at].text)) for row in rows):
+            continue  # `1,032` below `TFLOP/s`
         told = [_TIMES_OR_COMMA.split(plain(row.cells[at].text).strip("()[]")) for row in rows]
         if not all(len(each) == len(names) and all(map(str.isdecimal, each)) for each in told):
             continue
