@@ -208,8 +208,9 @@ _SAME_MACHINE = deferred(
 )
 
 _OF_THE_MODEL = deferred(
-    r"[#\s\d.一二三四五六七八九十、]*(?:(?:the|our) )?(?:models?|networks?|architecture|模型|モデル"
-    r"|모델)(?: (?:architecture|details|size|and (?:data|training|hardware)))?\W*",
+    r"[#\s\d.一二三四五六七八九十、]*(?:(?:the|our) )?(?:models?|networks?|architecture"
+    r"|infrastructure|compute|模型|モデル|모델)"
+    r"(?: (?:architecture|details|size|and (?:data|training|hardware)))?\W*",
     re.IGNORECASE,
 )
 """A heading over what the model of a document is."""

@@ -92,7 +92,8 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ),
     MACHINES: (
         r"\b[a-z]+[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)\b"
-        r"|\b(?:newe?r?|older?|other|another|different|bigger|smaller|second|rented|borrowed)"
+        r"|\b(?:newe?r?|older?|other|another|different|bigger|smaller"
+        r"|second(?! (?:per|a|an|each)\b)|rented|borrowed)"
         r" (?:[\w-]+ )?(?:box|machine|server|node|cluster|workstation|cards?|GPUs?|laptop"
         r"|partition)\b"
     ),
