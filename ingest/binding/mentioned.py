@@ -168,7 +168,9 @@ def _fill(
             if place == MACHINE and name not in ("gpu", "gpus_per_node", "network"):
                 continue
             twice = any(n in held for n in ONE_FACT.get(name, ()))
-            if cell and not twice and _gives_way(held.get(name), cell, here, place):
+            before = held.get(name)
+            itself = before is not None and before.line == row.line  # in words of its own
+            if cell and not (twice or itself) and _gives_way(before, cell, here, place):
                 found[name] = cell
         closed |= told.keys() if place != MACHINE else set()
         for each in paragraphs:
@@ -313,7 +315,7 @@ def _but_for_others(
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
             clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
-            said = cell.value_origin == "stated"  # and not by every statement of the document
+            said = cell.value_origin == "stated" and name not in ("program", "network")
             if clause and said and _of_other_model(clause, row, models):
                 del row.cells[name]
             elif paragraph and cell.state == "value" and name != "gpu":

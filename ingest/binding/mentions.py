@@ -80,7 +80,7 @@ class Paragraph:
         for sentence in sentences(self.text):
             begin, at = at, at + len(sentence)
             for start, part in _parts(sentence) if sizes_in(sentence) else ():
-                if sizes := sizes_in(part):
+                if sizes := sizes_in(_OF_SOME.sub(_blank, part)):
                     clause = Clause({}, sizes, frozenset(), frozenset(), of_all=False, text=part)
                     found.append((begin + start, begin + start + len(part), clause))
         return tuple(found)
@@ -221,7 +221,8 @@ def _clauses(text: str) -> Iterator[Clause]:
         )
         if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
             continue
-        sizes, named = sizes_in(own), frozenset(each.key for each in devices(own))
+        sizes = sizes_in(_OF_SOME.sub(_blank, own))
+        named = frozenset(each.key for each in devices(own))
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
         apart = {each.field for each in scoped(sentence)}
         for start, clause in _plain_parts(own):
@@ -328,6 +329,14 @@ def _parts(sentence: str) -> Iterator[tuple[int, str]]:
 def _without_doubtful(found: re.Match[str]) -> str:
     doubtful = _NOT_SO.search(found[0]) or MEASURED.search(found[0])
     return " " * len(found[0]) if doubtful else found[0]
+
+
+_OF_SOME = re.compile(r"[(（][^()（）]{0,60}(?:\bfor\b|为|是)[^()（）]{0,60}[)）]")
+"""A remark on some of the models, beside what is of all: `2048 (4096 for the 34B)`."""
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 _BRACKETS = re.compile(r"[(（][^()（）]{0,200}[)）]")
