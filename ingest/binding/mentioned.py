@@ -185,7 +185,7 @@ def _fill(
 def _on_machine(
     around: Sequence[tuple[Paragraph, int]], machines: Mapping[str, Mapping[str, Cell]]
 ) -> Mapping[str, Cell]:
-    """What computes in the one machine that the nearest text around a table names."""
+    """Devices of the one machine that the nearest text around a table names."""
     for paragraph, place in around:
         named = [name for name in machines if has_word(paragraph.text, name)]
         if named and place in (OWN, AROUND):
@@ -237,7 +237,7 @@ def _told(
     near: bool,
     only_of_all: bool = False,
 ) -> dict[str, Cell | None]:
-    """What some paragraphs together say of a row; None of what they say in two ways."""
+    """Cells that some paragraphs together give a row; None for those that they say in two ways."""
     told: dict[str, Cell | None] = {}
     apart = OF_ONE_MODEL if len(models) > 1 else frozenset[str]()
     noted = {line.number for line, _ in row.noted}
@@ -433,7 +433,7 @@ def _amount(size: str) -> float:
 
 
 def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:
-    """What a clause says of a row: nothing of how another run was shared than the one of which the
+    """Cells that a clause gives a row: none of how another run was shared than the one of which the
     row, or what is said outside the lines of the clause, speaks."""
     values = {name: c for name, c in clause.values.items() if c.state == "value"}
     apart = any(
@@ -446,7 +446,7 @@ def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:
 
 
 def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, Cell]:
-    """What was found, without what contradicts the counts of a row."""
+    """The cells that were found, but for those that contradict the counts of a row."""
     whole = {
         name: number_of(cell)
         for name, cell in {**held, **found}.items() if cell.state == "value"

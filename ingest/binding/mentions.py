@@ -35,7 +35,7 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 
 class Clause(NamedTuple):
-    """What a part of a sentence mentions, and about whom."""
+    """The settings that a part of a sentence mentions, and whom it is about."""
 
     values: Mapping[str, Cell]
     sizes: frozenset[str]
@@ -96,8 +96,8 @@ class Paragraph:
         return None
 
     def instead_of(self, name: str, cell: Cell) -> Cell | None:
-        """What the whole of a sentence says of a setting where the line of a cell that is a part of
-        it says something else by itself; None where it says the same, or nothing."""
+        """The cell that the whole of a sentence gives a setting where the line of a cell that is a
+        part of it says something else by itself; None where it says the same, or nothing."""
         if len(self.lines) == 1:
             return None
         told = [clause.values[name] for clause in self.clauses if name in clause.values]
@@ -106,7 +106,7 @@ class Paragraph:
 
     @cached_property
     def of_others(self) -> tuple[Clause, ...]:
-        """What a note that some rows point to says of all the others."""
+        """Clauses of a note that some rows point to which are of all the others."""
         if not _FOOTNOTE.match(self.lines[0].text):
             return ()
         found = of_other_rows(self.text)
@@ -115,7 +115,7 @@ class Paragraph:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """What its clauses mention; nothing of one that explains a sign or a word of a table."""
+        """The clauses; none of a paragraph that explains a sign or a word of a table."""
         if _DEFINES.match(self.lines[0].text) or _FOOTNOTE.match(self.lines[0].text):
             return ()
         return tuple(map(self._placed, _clauses(self.text)))
@@ -125,10 +125,15 @@ class Paragraph:
 
     def placed(self, cell: Cell) -> Cell:
         """A cell by its place in the text, where it stands in its line."""
-        starts = [0, *accumulate(len(line.text) + 1 for line in self.lines)]
-        at = min(bisect_right(starts, cell.column), len(self.lines)) - 1
+        at = min(bisect_right(self._starts, cell.column), len(self.lines)) - 1
         line = self.lines[at]
-        return cell._replace(line=line.number, column=line.column + cell.column - starts[at])
+        place = line.column + cell.column - self._starts[at]
+        return cell._replace(line=line.number, column=place)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins in the text."""
+        return [0, *accumulate(len(line.text) + 1 for line in self.lines)]
 
 
 def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> list[Paragraph]:
@@ -156,7 +161,8 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> l
         prose = not (blank or other) and len(line.text) <= LONGEST
         prose = prose and not _OF_A_TABLE.match(line.text)
         opens = _BEGINS.match(line.text) is not None
-        if not prose or opens or (held and line.number != held[-1].number + 1):
+        apart_from = held and line.number != held[-1].number + 1
+        if not prose or opens or apart_from or len(held) == MOST_IN_ONE:
             close()
         rule = other is False and _RULE.fullmatch(line.text) is not None
         ruled |= rule
@@ -181,6 +187,9 @@ _FOOTNOTE = deferred(
 """How a note begins that rows point to."""
 
 _FENCE = re.compile(r"\s*(?:`{3}|~{3})")
+
+MOST_IN_ONE = 40
+"""Lines of a paragraph; more without an empty one between them are no sentences."""
 
 LONGEST = 4000
 """Letters of a line of prose."""
@@ -373,6 +382,8 @@ _NOT_SO = deferred(
     r"|(?:an?|some|one|other|my|our|two|few) (?:colleague|friend|user|customer|reader)s?"
     r"|(?:users|customers|readers|people) (?:report|see|can|may|should|ask|who|with)"
     r"|someone|somebody|they"
+    r"|(?:is|are|was|were) (?:very |quite |so )?(?:fast|slow|good|bad|great|nice|quick|cheap"
+    r"|expensive)"
     r"|means?|meaning|denotes?|stands? for|refers? to|is short for|`\s?="
     r"|future|next(?! table)|soon|todo|one of|some|several|few|most|many|part of|half of|rest"
     r"|remaining"

@@ -1,4 +1,4 @@
-"""What the models of rows are, by the tables of their document that say it.
+"""Shapes of the models of rows, by the tables of their document that say it.
 
 In: rows of tables, of which the text around them may have said the model or its size; what tables
 say that models are, by name or size. Out: the same rows with the shape of their model, and its name
@@ -29,7 +29,11 @@ def shaped(records: Iterable[Record], models: Mapping[str, Mapping[str, Cell]]) 
             continue
         for name, cell in shape.items():
             held = record.cells.get(name)
-            if held is None or (held.value_origin == "assumed" and name not in NAMES):
+            if held is None or (
+                held.value_origin == "assumed"
+                and name not in NAMES
+                and saying(held) != saying(cell)
+            ):
                 record.cells[name] = cell
                 used.add(cell.line)
     return used

@@ -563,7 +563,7 @@ _A_RATE = re.compile(r"(?:\bper |/ ?)s(?:ec(?:ond)?)?\b|FLOP", re.IGNORECASE)
 _PER_MINUTE = re.compile(
     r"(?<=[a-z])\s?/\s?min(?:ute)?(?![a-z])|(?<![a-z])per min(?:ute)?(?![a-z])", re.IGNORECASE
 )
-"""What a rate is counted in that is not counted a second: `samples/min`."""
+"""Units in which a rate is counted that is not counted a second: `samples/min`."""
 
 _COUNTED = {
     "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "samples_per_gpu_per_s", "item_rate",

@@ -297,7 +297,7 @@ def labelled_lines(lines: Sequence[Line]) -> Iterator[Grid]:
         )
         if grid:
             yield grid
-        at = end if grid else at + 1
+        at = end  # no run that begins farther below is of other labels
 
 
 def _placed(line: Line) -> _Placed | None:

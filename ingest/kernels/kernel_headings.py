@@ -1030,12 +1030,12 @@ def _who_computes(text: str) -> str | None:
         return begins[1]
     if " only" in text and (alone := _ALONE.search(text)):
         return alone[1]
-    if (begins := _BEGINS_WITH_BLAS.match(text)) and (begins[2] or _alone(text)):
-        return begins[1]
     if (section := _SECTION_SAYS.fullmatch(text)) is not None:
         return str(section[1])
     if HEADING.fullmatch(text) and (section := _SECTION.fullmatch(text)):
         return section[1]
+    if (begins := _BEGINS_WITH_BLAS.match(text)) and (begins[2] or _alone(text)):
+        return begins[1]
     if len(text) > LONGEST or not names_products(text):
         return None
     if any(each.search(text) for each in (_COMPARED_WITH, _BY_FORMAT, _VERSIONS)):

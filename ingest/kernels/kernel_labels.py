@@ -236,7 +236,7 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
 _OF_A_MASK = re.compile(
     r"(?P<yes>causal)|(?:non|not|no)[ -]?causal|full|no ?mask|bidirectional", re.IGNORECASE
 )
-"""What the label of calls of attention says of their mask."""
+"""The mask in a label of calls of attention."""
 
 
 def at_an_end(

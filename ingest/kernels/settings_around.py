@@ -316,7 +316,7 @@ _LABELLED = deferred(
 _UNLESS = re.compile(
     r"[,(]? ?\b(?:unless|except(?: (?:where|when|if|for|in))?)\b[^.;|]{0,80}", re.IGNORECASE
 )
-"""What a sentence says of other calls than most: `bf16 unless the column says fp8`."""
+"""Words of a sentence on other calls than most: `bf16 unless the column says fp8`."""
 
 _OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 

@@ -614,7 +614,7 @@ def units_of_code(lines: Sequence[Line]) -> dict[str, str]:
 
 
 def asked_allocator(lines: Sequence[Line]) -> Sequence[str]:
-    """What code on a page asks the allocator of a device, as a text that speaks of memory.
+    """Questions of code on a page to the allocator of a device, as a text that speaks of memory.
 
     >>> asked_allocator([Line(1, "m = torch.cuda.max_memory_allocated() / 2**30", 1, {})])
     ('memory of the device',)

@@ -112,9 +112,9 @@ def _filled(record: Record, said: Mapping[str, Cell]) -> bool:
 
 
 def _own_model(record: Record) -> bool:
-    """Whether a row of a table prints its model."""
-    cell = record.cells.get("model") or record.cells.get("model_size")
-    return cell is not None and cell.value_origin == "printed"
+    """Whether a row of a table prints its model, or how large that is."""
+    cells = (record.cells.get(name) for name in ("model", "model_size", "parameters"))
+    return any(cell is not None and cell.value_origin == "printed" for cell in cells)
 
 
 def _in_title(name: str, title: str) -> bool:
@@ -386,7 +386,7 @@ _PROCESSORS = re.compile(r"\b(?:EPYC|Xeon|CPUs?|Graviton|A64FX|Sapphire Rapids|M
 
 
 def machines_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
-    """What computes in machines, by their names, as tables of a document say it."""
+    """Devices of machines, by their names, as tables of a document say it."""
     return {
         name: {n: cell for n, cell in cells.items() if n in ("gpu", "gpus_per_node")}
         for table in tables if table and table.of_machines
@@ -471,13 +471,13 @@ _OF_A_MODEL = ("model", "model_size", "parameters", "hidden", "layers", "heads",
 _TOLD = ("printed", "stated")
 
 
-def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
+def models_of(tables: Sequence[Sequence[Record]], *, by_size: bool = False) -> Keyed | None:
     """The models whose shapes rows of measured tables print beside their names, as a table of
     configurations would say them: a later table names one of them, and not how it is built. A name
-    with two shapes says none."""
+    with two shapes says none. `by_size`: rows that print no name are called by their size."""
     shapes = defaultdict[str, list[dict[str, Cell]]](list)
     for record in (record for records in tables for record in records):
-        if name := _own_name(record):
+        if name := _own_name(record, by_size=by_size):
             own = {name: record.cells[name] for name in _OF_A_MODEL if name in record.cells}
             held = {n: cell for n, cell in own.items() if cell.value_origin in _TOLD}
             shapes[name].append(held)
@@ -488,19 +488,19 @@ def models_of(tables: Sequence[Sequence[Record]]) -> Keyed | None:
     return Keyed(rows, (), named) if rows else None
 
 
-def _own_name(record: Record) -> str:
+def _own_name(record: Record, *, by_size: bool) -> str:
     """The model that a row prints, or its size where it prints no other name; else empty."""
     model = record.cells.get("model")
     size = record.cells.get("model_size") or record.cells.get("parameters")
     if model is not None:
         return plain(model.text) if model.value_origin == "printed" else ""
-    if size is None or size.value_origin != "printed":
+    if not by_size or size is None or size.value_origin != "printed":
         return ""
     return next((f"{size.text}{s}" for s, scale in SUFFIXES.items() if scale == size.scale), "")
 
 
 def shapes_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
-    """What models are, by their names or sizes, as tables of a document say it: the first of each.
+    """Shapes of models, by their names or sizes, as tables of a document say it: the first of each.
 
     >>> shapes_of([None, Keyed({"7B": {"layers": Cell("32", 4), "tp": Cell("2", 4)}}, ())])["7B"]
     {'layers': Cell(text='32', line=4, column=1, scale=1.0, kind=None, state='value', \

@@ -286,7 +286,7 @@ _BOTH = re.compile(
 
 
 def _aside_of(pair: re.Match[str]) -> str:
-    """What stands in brackets of any kind behind the first of two."""
+    """The text in brackets of any kind behind the first of two."""
     return pair[4] or pair[5] or pair[6] or ""
 
 

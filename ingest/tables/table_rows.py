@@ -292,7 +292,8 @@ def _configure(
             table.filled, table.read_rows = set(held.columns), len(held.rows)
     own = models_of([records for records, _ in measured])
     folded.claimed.update(*configured(measured, [own]))
-    folded.models, folded.machines = shapes_of([*found, own]), machines_of(found)
+    every = models_of([records for records, _ in measured], by_size=True)
+    folded.models, folded.machines = shapes_of([*found, every]), machines_of(found)
     for held, records, title in runs_like(measured, schema):
         folded.claimed.update(held.configure(records, title))
 
