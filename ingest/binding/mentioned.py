@@ -14,15 +14,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
-from math import isclose, prod
+from math import prod
 
 from assay.ingest.binding.around import AROUND, MACHINE, OF_ALL, OWN, SET_UP, Around
-from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, size_said, sizes_in
+from assay.ingest.binding.called import (
+    SIZED_BY,
+    as_large,
+    by_size,
+    call,
+    name_models,
+    only_model,
+    size_around,
+    sizes_of,
+)
+from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import MACHINES, spoken_of
-from assay.ingest.columns.titles import SIZED, model_named
-from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.columns.titles import SIZED
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.context import ARCHITECTURE, Context
@@ -63,8 +72,8 @@ def mentioned(
     around = Around(paragraphs, sorted(tabled), empty, context)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
-    only = _only_model(paragraphs, models)
-    called = _by_size(paragraphs, models)
+    only = only_model(paragraphs, models)
+    called = by_size(paragraphs, models)
     since = 0
     for table in around.tables(rows):
         own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
@@ -72,43 +81,19 @@ def mentioned(
             fact for name in own for fact in SAME_FACT.get(name, ())
             if name in ONE_FACT or _varies(name, table)
         }  # fmt: skip
-        _name_models(table)
+        name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
         on_it = _on_machine(near, machines) if machines else {}
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since)
-            _call(row, called)
+            call(row, called)
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
                 row.cells["model"] = only[0]
         since = table[-1].line
 
-
-def _name_models(table: Sequence[Record]) -> None:
-    """Give the rows of a table the models that the cells of one of its columns are, all of them,
-    where the label says no more than that they are cases: `case | kite-7b`."""
-    first = table[0]
-    if any(name in row.cells for row in table for name in SIZED_BY):
-        return
-    for label in [label for label, _ in first.other if label.strip().casefold() in _CASES]:
-        texts = [dict(row.other).get(label, "") for row in table]
-        if all(_A_MODEL.fullmatch(text) for text in texts):
-            for row, text in zip(table, texts, strict=True):
-                row.cells["model"] = Cell(text, row.line, row.column)
-            return
-
-
-_CASES = {
-    "case", "config", "configuration", "name", "run", "job", "experiment", "workload", "benchmark",
-    "task", "recipe", "test", "setup", "script", "network", "net", "checkpoint", "用例", "任务",
-}  # fmt: skip
-
-_A_MODEL = re.compile(
-    r"[`*]*[A-Za-z][A-Za-z0-9.]*(?:[-_ ][A-Za-z0-9.]+){0,4}?[-_ ][0-9]+(?:\.[0-9]+)?[bBmM]"
-    r"(?:[-_][a-z]{2,8})?[`*]*"
-)
 
 MOST_LINES = 20_000
 """Lines of a document; what is longer is a log."""
@@ -176,7 +161,7 @@ def _fill(
         for each in paragraphs:
             closed |= _settled_by(each) if place not in (OF_ALL, MACHINE) else frozenset[str]()
     if not any(name in held or name in found for name in SIZED_BY):
-        found |= _size_around(around, since)
+        found |= size_around(around, since)
     for name, cell in _consistent(found, row.cells).items():
         row.cells[name] = cell._replace(value_origin="stated")
         context.used.add(cell.line)
@@ -190,25 +175,6 @@ def _on_machine(
         named = [name for name in machines if has_word(paragraph.text, name)]
         if named and place in (OWN, AROUND):
             return machines[named[0]] if len(named) == 1 else {}
-    return {}
-
-
-SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
-"""Fields that say which model a row is of."""
-
-
-def _size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str, Cell]:
-    """The size of the model of a table: of the nearest heading of its section, or paragraph below
-    the table before, that names any, if that names one."""
-    for paragraph, place in around:
-        apart = paragraph.first < since and not paragraph.heading
-        if place != OWN or apart or not sizes_in(paragraph.text):
-            continue
-        if said := size_said(paragraph.text):
-            digits, letter, at = said
-            cell = Cell(digits, 0, at, SUFFIXES[letter])
-            return {"model_size": paragraph.placed(cell)}
-        return {}
     return {}
 
 
@@ -323,62 +289,9 @@ def _but_for_others(
                 row.cells[name] = own._replace(value_origin=cell.value_origin, law=cell.law)
 
 
-def _only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:
-    """The one model that a document names, if it speaks of none of another size, and where."""
-    found: tuple[Cell, Paragraph] | None = None
-    sizes = {size for model in models for size in sizes_in(model)}
-    own: list[str] = []  # sizes in its name, those of what is active as well
-    for each in paragraphs:
-        sizes |= sizes_in(each.text)
-        name = model_named(each.text) if found is None else None
-        if name and found is None and SIZED.search(name):
-            cell = each.placed(Cell(name, 0, each.text.index(name)))
-            found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
-            own = [size.upper() for size in _IN_NAME.findall(name)]
-        if found and any(model != found[0].text for model in models):
-            return None
-    return found if all(any(_as_large(a, b) for b in own) for a in sizes) else None
-
-
-_IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
-
-
-def _by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:
-    """The models that a document names, by the sizes in their names; None of one that several
-    models have."""
-    found: dict[str, Cell | None] = {}
-    for each in paragraphs:
-        name = model_named(each.text) if sizes_in(each.text) else None
-        told = SIZED.findall(name) if name else []
-        if name is None or len(told) != 1:
-            continue
-        size = told[0].replace(" ", "").upper()
-        cell = each.placed(Cell(name, 0, each.text.index(name)))
-        held = found.setdefault(size, cell)
-        if held and held.text.casefold() != name.casefold():
-            found[size] = None
-    own = {size.replace(" ", "").upper() for model in models for size in SIZED.findall(model)}
-    return {size: cell for size, cell in found.items() if size not in own}
-
-
-def _call(row: Record, called: Mapping[str, Cell | None]) -> None:
-    """Call the model of a row that says its size alone by the one name of that size."""
-    size = row.cells.get("model_size")
-    if size is None or "model" in row.cells or size.value_origin == "printed":
-        return
-    for name, cell in called.items():
-        if cell is not None and _as_large(name, f"{number_of(size) or 0:g}"):
-            law = "the one model of that size that the document names"
-            row.cells["model"] = cell._replace(value_origin="assumed", law=law)
-            return
-
-
-ONE_MODEL = "the one model that the document names"
-
-
 def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool:
     """Whether a clause may speak of a row: it names no other model and no other device."""
-    if _of_other_model(clause, row, models) or (clause.sizes and not near and not _sizes(row)):
+    if _of_other_model(clause, row, models) or (clause.sizes and not near and not sizes_of(row)):
         return False
     if clause.formats and not _in_one_of(row, clause.formats):
         return False
@@ -390,22 +303,11 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
     return not (mine and theirs) or not mine.isdisjoint(theirs)
 
 
-def _sizes(row: Record) -> frozenset[str]:
-    """Sizes by which a row's model is called."""
-    model = row.cells.get("model")
-    size = row.cells.get("model_size") or row.cells.get("parameters")
-    called = SIZED.findall(model.text) if model else []
-    sizes = frozenset(each.replace(" ", "").upper() for each in called)
-    if size is not None and size.state == "value":
-        sizes |= {f"{number_of(size) or 0:g}"}
-    return sizes
-
-
 def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
     """Whether a clause names another model than that of a row, and not that."""
-    sizes = _sizes(row)
+    sizes = sizes_of(row)
     if clause.sizes and sizes:
-        return not any(_as_large(a, b) for a in clause.sizes for b in sizes)
+        return not any(as_large(a, b) for a in clause.sizes for b in sizes)
     model = row.cells.get("model")
     if model is None:
         return False
@@ -420,16 +322,6 @@ _FOR = deferred(r"[0-9]k? (?:for|on|with|at|in)\b|[0-9]k? ?\(")
 def _in_one_of(row: Record, formats: frozenset[str]) -> bool:
     kind = row.cells.get("dtype")
     return kind is not None and kind.text.casefold() in formats
-
-
-def _as_large(one: str, other: str) -> bool:
-    a, b = (_amount(each) for each in (one, other))
-    return isclose(a, b, rel_tol=0.05)
-
-
-def _amount(size: str) -> float:
-    scale = {"M": 1e6, "B": 1e9, "T": 1e12}.get(size[-1])
-    return float(size[:-1]) * scale if scale else float(size)
 
 
 def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:

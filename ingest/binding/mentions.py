@@ -87,12 +87,10 @@ class Paragraph:
 
     def clause_at(self, line: int, column: int) -> Clause | None:
         """The clause that names a size of a model in which a place in one of the lines stands."""
-        at = 0
-        for each in self.lines:
+        for each, start in zip(self.lines, self._starts, strict=False):
             if each.number == line:
-                place = at + column - each.column
+                place = start + column - each.column
                 return next((c for a, b, c in self.of_models if a <= place < b), None)
-            at += len(each.text) + 1
         return None
 
     def instead_of(self, name: str, cell: Cell) -> Cell | None:

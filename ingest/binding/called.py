@@ -1,0 +1,137 @@
+"""Names of the models of rows of tables, and the sizes of these models that the prose says.
+
+In: the rows of a document's tables, and its paragraphs. Out: the same rows, with the model that a
+column of cases names, the one model of its size, or the one model of the document; and the size
+that the text nearest to a table says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import isclose
+
+from assay.ingest.binding.around import OWN
+from assay.ingest.binding.mentions import Paragraph, size_said, sizes_in
+from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.record import Cell, Record
+
+SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
+"""Fields that say which model a row is of."""
+
+
+def name_models(table: Sequence[Record]) -> None:
+    """Give the rows of a table the models that the cells of one of its columns are, all of them,
+    where the label says no more than that they are cases: `case | kite-7b`."""
+    first = table[0]
+    if any(name in row.cells for row in table for name in SIZED_BY):
+        return
+    for label in [label for label, _ in first.other if label.strip().casefold() in _CASES]:
+        texts = [dict(row.other).get(label, "") for row in table]
+        if all(_A_MODEL.fullmatch(text) for text in texts):
+            for row, text in zip(table, texts, strict=True):
+                row.cells["model"] = Cell(text, row.line, row.column)
+            return
+
+
+_CASES = {
+    "case", "config", "configuration", "name", "run", "job", "experiment", "workload", "benchmark",
+    "task", "recipe", "test", "setup", "script", "network", "net", "checkpoint", "用例", "任务",
+}  # fmt: skip
+
+_A_MODEL = re.compile(
+    r"[`*]*[A-Za-z][A-Za-z0-9.]*(?:[-_ ][A-Za-z0-9.]+){0,4}?[-_ ][0-9]+(?:\.[0-9]+)?[bBmM]"
+    r"(?:[-_][a-z]{2,8})?[`*]*"
+)
+
+
+def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str, Cell]:
+    """The size of the model of a table: of the nearest heading of its section, or paragraph below
+    the table before, that names any, if that names one."""
+    for paragraph, place in around:
+        apart = paragraph.first < since and not paragraph.heading
+        if place != OWN or apart or not sizes_in(paragraph.text):
+            continue
+        if said := size_said(paragraph.text):
+            digits, letter, at = said
+            cell = Cell(digits, 0, at, SUFFIXES[letter])
+            return {"model_size": paragraph.placed(cell)}
+        return {}
+    return {}
+
+
+def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:
+    """The one model that a document names, if it speaks of none of another size, and where."""
+    found: tuple[Cell, Paragraph] | None = None
+    sizes = {size for model in models for size in sizes_in(model)}
+    own: list[str] = []  # sizes in its name, those of what is active as well
+    for each in paragraphs:
+        sizes |= sizes_in(each.text)
+        name = model_named(each.text) if found is None else None
+        if name and found is None and SIZED.search(name):
+            cell = each.placed(Cell(name, 0, each.text.index(name)))
+            found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
+            own = [size.upper() for size in _IN_NAME.findall(name)]
+        if found and any(model != found[0].text for model in models):
+            return None
+    return found if all(any(as_large(a, b) for b in own) for a in sizes) else None
+
+
+_IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
+
+
+def by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:
+    """The models that a document names, by the sizes in their names; None of one that several
+    models have."""
+    found: dict[str, Cell | None] = {}
+    for each in paragraphs:
+        name = model_named(each.text) if sizes_in(each.text) else None
+        told = SIZED.findall(name) if name else []
+        if name is None or len(told) != 1:
+            continue
+        size = told[0].replace(" ", "").upper()
+        cell = each.placed(Cell(name, 0, each.text.index(name)))
+        held = found.setdefault(size, cell)
+        if held and held.text.casefold() != name.casefold():
+            found[size] = None
+    own = {size.replace(" ", "").upper() for model in models for size in SIZED.findall(model)}
+    return {size: cell for size, cell in found.items() if size not in own}
+
+
+def call(row: Record, called: Mapping[str, Cell | None]) -> None:
+    """Call the model of a row that says its size alone by the one name of that size."""
+    size = row.cells.get("model_size")
+    if size is None or "model" in row.cells or size.value_origin == "printed":
+        return
+    for name, cell in called.items():
+        if cell is not None and as_large(name, f"{number_of(size) or 0:g}"):
+            law = "the one model of that size that the document names"
+            row.cells["model"] = cell._replace(value_origin="assumed", law=law)
+            return
+
+
+ONE_MODEL = "the one model that the document names"
+
+
+def sizes_of(row: Record) -> frozenset[str]:
+    """Sizes by which a row's model is called."""
+    model = row.cells.get("model")
+    size = row.cells.get("model_size") or row.cells.get("parameters")
+    called = SIZED.findall(model.text) if model else []
+    sizes = frozenset(each.replace(" ", "").upper() for each in called)
+    if size is not None and size.state == "value":
+        sizes |= {f"{number_of(size) or 0:g}"}
+    return sizes
+
+
+def as_large(one: str, other: str) -> bool:
+    """Whether two sizes, `7B` or `7e+09`, are about the same."""
+    a, b = (_amount(each) for each in (one, other))
+    return isclose(a, b, rel_tol=0.05)
+
+
+def _amount(size: str) -> float:
+    scale = {"M": 1e6, "B": 1e9, "T": 1e12}.get(size[-1])
+    return float(size[:-1]) * scale if scale else float(size)
