@@ -119,6 +119,8 @@ FORMAT = Format(
     r"|n?_?gpus?|nodes|world"
     r"(?:_size)?|[tpdc]p|[BTSL])(?: ?[=:] *| +)[0-9]+[^0-9/.|][^|]{0,80}"  # printed by a loop
     r"[0-9] ?(?:tok(?:en)?s?/s|samples/s|m?s/(?:it|iter|step)|m?s|TFLOPS?)\b"
+    r"|^\s*[A-Za-z][^|=:\[\]]{0,60}  +[0-9][0-9.,]* ?(?:m?s/(?:it|iter|step)|tok(?:en)?s?/s"
+    r"|samples/s|img/s)(?: [^|=\[\]]*)?[0-9]"  # names before numbers that say what they are
     r"|(?i:\b(?:numbers|values|figures|cells|entries|columns?|all)\b[^|]{0,40}\b(?:are|is|in|hold)\b|^[^|.]*)"
     r"[^|.]{0,24}\b(?:tok(?:en)?s?/s|samples/s|tokens per s|samples per s|s/it|s/step|ms/step"
     r"|(?i:(?:milli)?seconds per (?:training )?(?:step|iteration)))[^|]{0,40}:\s*$"  # over numbers

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line
 
 _CELL = re.compile(r"\S+(?: \S+)*")
@@ -554,6 +555,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         head = apart  # labels that are wider than their columns
         return _grid(lines, at, first, head, 0)
     top = _first_full(lines, first, len(head)) if len(top) < len(head) else top
+    head, top = _tight(head, top)
     index = len(top) - len(head)
     if _counts(head) and (index != 1 or is_number(top[0])):
         return None  # a row of numbers, or a name that is missing
@@ -725,8 +727,10 @@ def _below(head: Sequence[Word], row: Sequence[Word]) -> bool:
 def _row(line: Line, top: Sequence[Word], index: int) -> GridRow | None:
     """The cells of a row in their columns; None where a line is none of the table."""
     words = _cells(line)
-    if len(words) < len(top) and len(apart := _numbers_apart(words)) == len(top):
-        words = apart if len(_placed(apart, top)) == len(top) else words
+    if len(words) < len(top):
+        ways = (_numbers_apart(words), [part for word in words for part in _counted(word)])
+        apart = [way for way in ways if len(way) == len(_placed(way, top)) == len(top)]
+        words = apart[0] if apart else words
     if len(words) > len(top) or len(words) < min(2, len(top)):
         return None
     if _DOTS.fullmatch(line.text):
@@ -754,6 +758,39 @@ def _numbers_apart(words: Sequence[Word]) -> list[Word]:
                  for m in re.finditer(r"\S+", word.text)]  # fmt: skip
         found += parts if all(map(is_number, parts)) else [word]
     return found
+
+
+def _tight(head: Sequence[Word], top: Sequence[Word]) -> tuple[list[Word], list[Word]]:
+    """Labels and the cells of a first row, with a number and the name behind it apart where two
+    labels above them stand a blank apart at the same place: `hidden impl` over `4096 eager`."""
+    labels, cells = list(head), list(top)
+    for cell in top:
+        parts = _counted(cell)
+        over = [label for label in head if label.over(cell)]
+        first, _, second = over[0].text.partition(" ") if len(over) == 1 else ("", "", "")
+        if len(parts) < 2 or not second or " " in second:
+            continue
+        cut = over[0].begin + len(first)
+        if parts[0].end == cut:
+            at = labels.index(over[0])
+            labels[at : at + 1] = [
+                Word(over[0].begin, cut, first), Word(cut + 1, over[0].end, second),
+            ]  # fmt: skip
+            at = cells.index(cell)
+            cells[at : at + 1] = parts
+    return labels, cells
+
+
+def _counted(word: Word) -> list[Word]:
+    """A whole number and the name behind it apart, where that is no unit."""
+    found = _AND_NAME.fullmatch(word.text)
+    if found is None or unit(found[2]):
+        return [word]
+    cut = word.begin + found.end(1)
+    return [Word(word.begin, cut, found[1]), Word(word.begin + found.start(2), word.end, found[2])]
+
+
+_AND_NAME = re.compile(r"([0-9]+) ([A-Za-z_][\w.+-]{2,}(?: \S+)*)")
 
 
 def _placed(words: Sequence[Word], top: Sequence[Word]) -> dict[int, Word]:

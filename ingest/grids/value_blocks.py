@@ -317,6 +317,8 @@ def _placed(line: Line) -> _Placed | None:
         )
         at = piece.end() if measure or not piece["unit"] else piece.start("unit")
         label = (piece["label"] or "").strip(" =:")
+        if not labels and _says_itself(label, piece["unit"] or ""):
+            name, label = text[begin : piece.start("number")].strip(" ,;:-–—"), ""
         labels.append(_label_of(label, piece["unit"] if measure else ""))
         cells.append(GridCell(piece["number"], line.number, line.column + piece.start("number")))
         if at != piece.end():
@@ -330,6 +332,14 @@ def _placed(line: Line) -> _Placed | None:
     return _Placed(
         tuple(labels), tuple(cells), GridCell(name, line.number, line.column + begin), cell
     )
+
+
+def _says_itself(label: str, printed: str) -> bool:
+    """Whether what stands behind the first number of a line says what it is, and what stands before
+    it does not: `bf16 + flash     145.1 ms/step`."""
+    rated = said(printed)
+    known = said(label) or configured_by(label) or label.casefold() in _BARE_TIMES
+    return bool(label) and rated is not None and rated.field in _OF_STEPS | _RATED and not known
 
 
 def _label_of(label: str, printed: str) -> str:
