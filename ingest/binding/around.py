@@ -19,7 +19,7 @@ from assay.ingest.binding.mentions import Paragraph
 from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.schema.record import Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, part_of_set_up
+from assay.ingest.source.headings import NUMBERED, of_set_up, part_of_set_up
 from assay.ingest.statements.context import ELSEWHERE, Context
 
 OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
@@ -123,6 +123,12 @@ class Around:
         yield from ((self._every[at], SET_UP) for at in reversed(upto[-MOST:]))
         yield from ((self._every[at], OF_ALL) for at in self._of_all)
 
+    @staticmethod
+    def number(speaking: Sequence[tuple[Paragraph, int]]) -> str:
+        """The number of a table by its title, among the paragraphs that speak of it; or nothing."""
+        titles = (TITLE.match(each.lines[0].text) for each, place in speaking if place == OWN)
+        return next((found["number"] for found in titles if found and found["number"]), "")
+
     def _above(self, begin: int, path: Path) -> tuple[list[int], bool]:
         """Paragraphs of the section of a table above it, but for those of another one, and whether
         they are a comment in a thread."""
@@ -197,7 +203,9 @@ _NUMBERED = deferred(
 
 TITLE = deferred(
     r"\s*(?:[-*+] )?(?:\*\*[^*]{3,160}\*\*:?\s*$|__[^_]{3,160}__:?\s*$"
-    r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?[A-Z0-9]\w*(?:\.[0-9]+)*\b)"
+    r"|[*_]{0,2}(?:Table|Tab\.|Tabelle|Tableau|Tabla|表) ?(?P<number>[A-Z0-9]\w*(?:\.[0-9]+)*)\b"
+    r"(?! (?:and [Tt]|(?:shows?|gives?|lists?|reports?|compares?|summari[sz]es?|has|contains?|is"
+    r"|presents?|breaks?|collects?|illustrates?|provides?|details?|describes?)\b)))"
 )
 """A line that is the title of one table: in bold, or numbered."""
 
@@ -208,7 +216,7 @@ _SAME_MACHINE = deferred(
 )
 
 _OF_THE_MODEL = deferred(
-    r"[#\s\d.一二三四五六七八九十、]*(?:(?:the|our) )?(?:models?|networks?|architecture"
+    rf"{NUMBERED}(?:(?:the|our) )?(?:models?|networks?|architecture"
     r"|infrastructure|compute|模型|モデル|모델)"
     r"(?: (?:architecture|details|size|and (?:data|training|hardware)))?\W*",
     re.IGNORECASE,

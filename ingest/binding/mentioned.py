@@ -36,7 +36,7 @@ from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.context import ARCHITECTURE, Context
 from assay.ingest.statements.named_machines import has_word
-from assay.ingest.statements.row_words import SAME_FACT
+from assay.ingest.statements.row_words import ADDS, SAME_FACT
 from assay.ingest.statements.values import known, saying
 from assay.ingest.vocabulary.devices import devices, of_systems
 
@@ -76,23 +76,32 @@ def mentioned(
     called = by_size(paragraphs, models)
     since = 0
     for table in around.tables(rows):
-        own = {name for row in table for name, c in row.cells.items() if _is_own(c)}
+        first = table[:1] if _adds_up(table, context) else table
+        own = {name for row in first for name, c in row.cells.items() if _is_own(c)}
         own |= {
             fact for name in own for fact in SAME_FACT.get(name, ())
             if name in ONE_FACT or _varies(name, table)
         }  # fmt: skip
         name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
+        number = around.number(near)
         on_it = _on_machine(near, machines) if machines else {}
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
-            _fill(row, near, own | _spoken_by(row), models, context, since)
+            _fill(row, near, own | _spoken_by(row), models, context, since, number)
             call(row, called)
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
                 row.cells["model"] = only[0]
         since = table[-1].line
+
+
+def _adds_up(table: Sequence[Record], context: Context) -> bool:
+    """Whether rows of a table have what those above them have, and more: what one of them adds is
+    no setting that every row says."""
+    labels = [next((text for _, text in row.other), "") for row in table[1:]]
+    return context.adds_up(table[0].line) or (bool(labels) and all(map(ADDS.match, labels)))
 
 
 MOST_LINES = 20_000
@@ -137,6 +146,7 @@ def _fill(
     models: set[str],
     context: Context,
     since: int,
+    number: str,
 ) -> None:
     held = dict(row.cells)
     found: dict[str, Cell] = {}
@@ -145,7 +155,7 @@ def _fill(
         closed |= {"model_size", "parameters"}
     for paragraphs, place in _lists(around):
         of_all = place == OF_ALL
-        told = _told(paragraphs, row, models, near=place == OWN, only_of_all=of_all)
+        told = _told(paragraphs, row, models, number, near=place == OWN, only_of_all=of_all)
         here = {line.number for each in paragraphs for line in each.lines}
         for name, cell in told.items():
             if name in closed or (name in NAMED and place != OWN):
@@ -159,7 +169,7 @@ def _fill(
                 found[name] = cell
         closed |= told.keys() if place != MACHINE else set()
         for each in paragraphs:
-            closed |= _settled_by(each) if place not in (OF_ALL, MACHINE) else frozenset[str]()
+            closed |= _settled_by(each, told) if place not in (OF_ALL, MACHINE) else set[str]()
     if not any(name in held or name in found for name in SIZED_BY):
         found |= size_around(around, since)
     for name, cell in _consistent(found, row.cells).items():
@@ -178,6 +188,8 @@ def _on_machine(
     return {}
 
 
+_IN_WIDE = re.compile(r"\b(?:tf32|fp32|float-?32)\b", re.IGNORECASE)
+
 ONE_FACT = {name: facts for name, facts in SAME_FACT.items() if name not in ("gpus", "nodes")}
 
 
@@ -189,7 +201,9 @@ def _gives_way(held: Cell | None, told: Cell, here: set[int], place: int) -> boo
     if held.value_origin == "printed" or held.line == 0:
         return False
     if held.state == "unknown":
-        return held.line in here and not any(map(str.isdigit, held.text))
+        wide = _IN_WIDE.sub("", held.text)  # what is summed or reduced in, beside products
+        above = place == OWN and held.line < min(here)
+        return above or (held.line in here and not any(map(str.isdigit, wide)))
     if place != OWN or not _unlike(held, told):
         return False
     return held.line in here or held.value_origin == "assumed" or held.line < min(here)
@@ -199,17 +213,19 @@ def _told(
     paragraphs: Sequence[Paragraph],
     row: Record,
     models: set[str],
+    number: str,
     *,
     near: bool,
     only_of_all: bool = False,
 ) -> dict[str, Cell | None]:
-    """Cells that some paragraphs together give a row; None for those that they say in two ways."""
+    """Cells that some paragraphs together give a row of the table of a number; None for those that
+    they say in two ways."""
     told: dict[str, Cell | None] = {}
     apart = OF_ONE_MODEL if len(models) > 1 else frozenset[str]()
     noted = {line.number for line, _ in row.noted}
     here = {line.number for each in paragraphs for line in each.lines}
     for clause in chain.from_iterable(_clauses_of(each, noted) for each in paragraphs):
-        if only_of_all and not clause.of_all:
+        if (only_of_all and not clause.of_all) or (clause.tables and number not in clause.tables):
             continue
         if not _is_of(clause, row, models, near=near):
             continue
@@ -234,10 +250,24 @@ def _clauses_of(paragraph: Paragraph, noted: set[int]) -> Sequence[Clause]:
     return [*paragraph.clauses, *(paragraph.of_others if others else ())]
 
 
-def _settled_by(paragraph: Paragraph) -> frozenset[str]:
-    """Fields of which a text nearer to a row speaks, understood or not."""
+def _settled_by(paragraph: Paragraph, told: Mapping[str, Cell | None]) -> set[str]:
+    """Fields of which a text nearer to a row speaks, understood or not; where it has `told` how
+    many devices there were, it has not spoken of nodes."""
+    spoken = set(spoken_of(paragraph.text))
+    if told.get("gpus") or _COUNTED.search(paragraph.text):
+        spoken -= set() if _OF_NODES.search(paragraph.text) else {"nodes"}
     systems = paragraph.heading and of_systems(paragraph.text)
-    return spoken_of(paragraph.text) | (frozenset(MACHINES) if systems else frozenset())
+    return spoken | (set(MACHINES) if systems else set())
+
+
+_COUNTED = deferred(
+    r"(?<![\w.,-])[0-9][0-9,]* (?:[A-Z][\w-]* ){0,2}(?:GPU|NPU|TPU|chip|device)s?\b"
+)
+
+_OF_NODES = deferred(
+    r"\b(?:nodes?|servers?|hosts?|machines?|box(?:es)?|instances?)\b|节点|机|台|ノード|노드",
+    re.IGNORECASE,
+)
 
 
 def _lists(

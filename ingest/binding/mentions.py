@@ -30,6 +30,7 @@ from assay.ingest.statements.nested import HEADING, blocks_in
 from assay.ingest.statements.one_line import but_for_some
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.statements.sentences import of_every_run
+from assay.ingest.statements.wrapped import EACH_ADDS
 from assay.ingest.vocabulary.devices import devices, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -43,6 +44,7 @@ class Clause(NamedTuple):
     formats: frozenset[str]  # for which its numbers are
     of_all: bool  # its sentence is of every run
     text: str
+    tables: frozenset[str] = frozenset()  # whose runs its sentence is of, by their numbers
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,11 @@ def _clauses(text: str) -> Iterator[Clause]:
     at = 0
     for sentence in sentences(text):
         begin, at = at, at + len(sentence)
-        own = of_these_runs(
-            _TRIED.sub(_as_ran, _told_plainly(sentence) if begin == 0 else sentence)
-        )
+        plainly = _told_plainly(sentence) if begin == 0 else sentence
+        tables = frozenset(found["number"] for found in _RUNS_OF_TABLE.finditer(plainly))
+        plainly = _RUNS_OF_TABLE.sub(_but_what, plainly) if tables else plainly
+        plainly = _ONLY_THERE.sub(_not_else, plainly)
+        own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
         if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
             continue
         sizes = sizes_in(_OF_SOME.sub(_blank, own))
@@ -250,7 +254,34 @@ def _clauses(text: str) -> Iterator[Clause]:
                 values["model"] = Cell(model, 0, at)
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
-                yield Clause(values, sizes, named, formats, of_all, clause)
+                yield Clause(values, sizes, named, formats, of_all, clause, tables)
+
+
+_RUNS_OF_TABLE = deferred(
+    r"(?P<what>(?:^\W*|\b(?:runs?|models?|results?|numbers|rows?|entries|experiments?|measurements"
+    r"|configurations?|everything|those|all) (?:(?:reported|listed|shown|given|collected) )?))"
+    r"(?:in|of|for) (?:[Tt]able|[Tt]ab\.) (?P<number>[A-Z]?\.?[0-9]+(?:\.[0-9]+)*)(?![\w.-]*[0-9])",
+    re.IGNORECASE,
+)
+"""The table whose runs a sentence is of: `all runs in Table 6`, `In Table 6, …`."""
+
+
+_ONLY_THERE = deferred(
+    r"\b(?:is|are|was|were) (?:(?:used|enabled|applied|on) only|only (?:used|enabled|applied|on)) "
+    r"(?:where|when|if) (?:(?:the|a) (?:table|row|label|entry)s? (?:says?|shows?|lists?|has|have)"
+    r"(?: (?:so|it|them))?|(?:it is |this is |so )?(?:noted|stated|said|indicated|listed|marked"
+    r"|given|shown))\b",
+    re.IGNORECASE,
+)
+"""Behind something that rows which say nothing of it are without."""
+
+
+def _not_else(found: re.Match[str]) -> str:
+    return "is not used".ljust(len(found[0]))
+
+
+def _but_what(found: re.Match[str]) -> str:
+    return found["what"].ljust(len(found[0]))
 
 
 def _told_plainly(sentence: str) -> str:
@@ -370,7 +401,8 @@ _NOT_SO = deferred(
     r"|instead|rather|compared?|unlike|before|after|earlier|later|previous\w*|first|second|third|last|then"
     r"|initial\w*|original\w*|until|beyond|above which|once|when(?:ever)?|larger|smaller|longer"
     r"|shorter|faster|slower|best|worst|only|also|e\.g|i\.e|for example|such as|like|default"
-    r"|increas\w+|decreas\w+|reduc\w+|doubl\w+|halv\w+|vari(?:ed|es|able)|vary\w*|sweep\w*|swept"
+    r"|increas\w+|decreas\w+|reduc(?:e[ds]?|ing|tions?)(?! in (?:fp|bf|float))"
+    r"|doubl\w+|halv\w+|vari(?:ed|es|able)|vary\w*|sweep\w*|swept"
     r"|different|respectively|either|neither|both|alternat\w+|another|other|others|others'|per se"
     r"|example|hypothetic\w*|estimate\w*|extrapolat\w*|project(?:ed|ion)\w*|expected|ideal\w*"
     r"|theoretical\w*|peak (?:of|is|rate|perf\w*)|costs?|saves?|gains?|improv\w+|speed-?ups?|helps?"
@@ -379,11 +411,12 @@ _NOT_SO = deferred(
     r"|sufficient|recommend\w*|suggest\w*|supports?|supported|enables?|allows?|available|planned|plans?"
     r"|(?:an?|some|one|other|my|our|two|few) (?:colleague|friend|user|customer|reader)s?"
     r"|(?:users|customers|readers|people) (?:report|see|can|may|should|ask|who|with)"
-    r"|someone|somebody|they"
+    r"|someone|somebody|they(?! (?:all |both )?share)"
     r"|(?:is|are|was|were) (?:very |quite |so )?(?:fast|slow|good|bad|great|nice|quick|cheap"
     r"|expensive)"
     r"|means?|meaning|denotes?|stands? for|refers? to|is short for|`\s?="
-    r"|future|next(?! table)|soon|todo|one of|some|several|few|most|many|part of|half of|rest"
+    r"|future|next(?! table)|soon|todo|one of|some|several|few|most|many|part of|half of"
+    r"|rest(?! (?:is|was|are) (?:all |pure |plain )?data)"
     r"|remaining"
     r"|except|apart from)\b"
     r"|如果|若|例如|比如|可以|可能|建议|推荐|支持|相比|对比|之前|此前|默认|分别|除了|最多|至少|左右|约"
@@ -393,8 +426,9 @@ _NOT_SO = deferred(
 """Words beside which a setting is perhaps that of some rows, or of none."""
 
 _OF_NO_RUN = deferred(
-    r"\b(?:inference|serv(?:e[ds]?|ing)|deploy\w*|decod\w+|prefill|generat(?:e[ds]?|ion|ing)"
-    r"|eval\w*|benchmarks? (?:score|suite)|accuracy|perplexity|MMLU|tokeni[sz]er|vocoder|reward"
+    r"\b(?:inference|serv(?:e[ds]?|ing)|deploy\w*|decod(?:e[ds]?|ing)|prefill|generat(?:e[ds]?|ion|ing)"
+    r"|eval\w*|benchmarks? (?:score|suite)|accuracy|perplexity|MMLU|vocoder|reward"
+    r"|tokeni[sz]er(?![^.;0-9]{0,40}[0-9][0-9,.]*k? ?(?:entries|tokens|pieces|vocab|symbols))"
     r"|rollout"
     r"|RLHF|PPO|GRPO|quanti[sz]\w+|export\w*|convert\w*|licen[sc]e\w*|download\w*|install\w*"
     r"|release[ds]?|announc\w+|card|paper|blog|upcoming|inspired|based on|derived)\b"

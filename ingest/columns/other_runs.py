@@ -77,7 +77,9 @@ _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
     r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
     r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
-    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|used|enabled|tested|measured|included)\b",
+    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included)\b"
+    r"|(?<!parallelism is )(?<!parallelism was )(?<!checkpointing is )(?<!checkpointing was )"
+    r"(?<!recomputation is )(?<!recomputation was )\bnot (?:yet )?(?:been )?(?:used|enabled)\b",
     re.IGNORECASE,
 )
 

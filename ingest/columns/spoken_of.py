@@ -35,7 +35,8 @@ _DEGREES = {
 
 
 def _degree(short: str, word: str) -> str:
-    spelled = rf"{word}(?:[- ]model)?[- ]paral\w+(?: (?:size|degree|rank|group)s?)?"
+    what = r"(?:paral\w+|(?<=virtual )pipeline(?: stages)?|(?<=pipeline )stages)"
+    spelled = rf"{word}(?:[- ]model)?[- ]{what}(?: (?:size|degree|rank|group)s?)?"
     kind = rf"(?:{short}|{spelled})(?![A-Za-z])"
     return (
         rf"(?<![A-Za-z])(?:(?:{short}|{spelled})\s?(?:[:=]|of|is|to|at|now|→|->)*\s?[0-9]"
@@ -76,7 +77,10 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|\blots?\b|批|バッチ|배치"
     ),
     ("accumulation",): r"\baccum(?:ul\w+)?\b|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
-    ("zero_stage",): r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard\w*",
+    ("zero_stage",): (
+        r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard(?:ed|ing)\b"
+        r"|\bshards? (?=(?:the|its|all|over|across|optimi|param|weight|grad|state))"
+    ),
     ("recompute",): (
         r"\b(?:activation|gradient|grad|selective|full|layer)[ -]?(?:checkpoint\w*|ckpt)"
         r"|\b(?:re-?comput|remat)\w*|(?:\b(?:no|with|without|w/o?)|\+) ?(?:checkpointing|ckpt|AC)\b"

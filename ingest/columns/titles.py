@@ -223,8 +223,11 @@ _NAMED_MODEL = deferred(
     r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
     r"(?!(?:,|/| and| or| &){1,2} ?[0-9]+(?:\.[0-9]+)?[BbMm]\b)"
+    r"|(?:(?<=`)|(?<=\b[Mm]odel )|(?<=\b[Mm]odel: ))([a-z][a-z0-9]{1,15}(?:-[a-z0-9.]{1,12}){0,3}?"
+    r"[-_][0-9]+(?:\.[0-9]+)?[bm])(?=[`\s,;)]|$)(?! (?:and|or) )"
 )
-"""`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
+"""`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it; one in small letters
+as code, or behind the word for it."""
 
 _SIZED_FAMILY = deferred(
     r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?[BM](?: |-)"

@@ -60,20 +60,23 @@ SHORT = 0.75
 """Part of its text's width that a rule has at least; it is a line of another kind else."""
 
 
-_NUMBERED = r"[#\s\d.*一二三四五六七八九十、（）]*"
-"""The number in front of a heading, in figures or in Chinese."""
+NUMBERED = (
+    r"[#\s\d.*一二三四五六七八九十、（）]*"
+    r"(?:(?:(?:Appendix|App\.|Annex|Section|Sec\.|§) ?)?[A-Z](?:\.[0-9]+){0,3}[.:)]?\s+)?"
+)
+"""The number in front of a heading, in figures or in Chinese, or its letter: `C.1`."""
 
 _SET_UP = deferred(
-    rf"{_NUMBERED}(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|common|"
+    rf"{NUMBERED}(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|common|"
     r"benchmark(?:ing)?|test|"
     r"general|shared|default|hardware|software|system|measurement|devices?|gpu|server|machine"
     r"|node|cluster|platform) (?:and )?)*"
     r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details"
     r"|methodology|methods?|protocol|recipe|conditions|info(?:rmation)?|machines?|specs?|specifications?)\W*"
-    rf"|{_NUMBERED}(?:(?:the|our|my|this|test(?:ing)?|training|compute|gpu) )*"
+    rf"|{NUMBERED}(?:(?:the|our|my|this|test(?:ing)?|training|compute|gpu) )*"
     r"(?:hardware|test ?beds?|systems?(?: under test)?|platforms?|clusters?|rigs?)"
     r"(?: (?:and|&) (?:software|stack|parallelism|method(?:s|ology)?))?\W*"
-    rf"|{_NUMBERED}(?:what we (?:train(?:ed)?|ran|run|used?)"
+    rf"|{NUMBERED}(?:what we (?:train(?:ed)?|ran|run|used?)"
     r"|what (?:is|was|we) measured?|how (?:we|I|it (?:is|was)|this (?:is|was)"
     r"|(?:they|(?:the|these|our) (?:numbers|results|benchmarks|measurements|runs|timings))"
     r" (?:are|were)) (?:measured?|benchmark(?:ed)?|test(?:ed)?|timed?|ran|run|train(?:ed)?|made"
@@ -81,21 +84,24 @@ _SET_UP = deferred(
     r"|things|everything|(?:the|these) \w+))?"
     r"|how to read (?:the|these|this) (?:tables?|numbers|results|page)"
     r"|(?:test|measurement|benchmark(?:ing)?|experimental) (?:procedures?|protocols?|notes)"
-    r"|(?:common|general) (?:notes|remarks)|conventions|ground rules"
+    r"|(?:common|general) (?:notes|remarks)|(?:fixed )?facts|conventions|ground rules"
+    r"|(?:settings|parameters|configuration) (?:of|for|in) (?:all|every) \w+"
+    r"|what we (?:ran|train(?:ed)?) on"
+    r"|(?:(?:training|compute|our|the) )*infrastructure"
     r"|about (?:the|these) (?:numbers|benchmarks|measurements|results)"
     r"|what (?:(?:we|I) )?(?:stayed|stays|was kept|is kept|kept|held|was held) "
     r"(?:fixed|constant|the same)"
     r"|(?:held|kept) (?:fixed|constant)|constants|fixed|in common|common to (?:all|every) \w+"
     r"|(?:the )?same (?:for|in) (?:all|every) \w+)\W*"
-    rf"|{_NUMBERED}(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
+    rf"|{NUMBERED}(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
     r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정"
     r"|환경|조건)\W*"
-    rf"|{_NUMBERED}(?:System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
+    rf"|{NUMBERED}(?:System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
     r"|Methodik|Konfiguration|Messung))?\W*"
-    rf"|{_NUMBERED}(?:Syst[èe]me|Mat[ée]riel|Sistema|Hardware)(?: et (?:logiciels?|m[ée]thode)"
+    rf"|{NUMBERED}(?:Syst[èe]me|Mat[ée]riel|Sistema|Hardware)(?: et (?:logiciels?|m[ée]thode)"
     r"| y software| e software)?\W*"
-    rf"|{_NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
+    rf"|{NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
     r"|(?:environnement|configuration|conditions|entorno|configuraci[oó]n|ambiente|condizioni"
     r"|configura[cç][aã]o|condiciones|configurazione)(?: (?:de |d'|des |do |di |del |dell')?"
     r"(?:tests?|mesures?|essais|entraînement|pruebas?|entrenamiento|testes?|treinamento|treino|prova"
@@ -117,8 +123,9 @@ def of_set_up(title: str) -> bool:
 
 
 _PART_OF_SET_UP = deferred(
-    r"[\s\d.]*(?:(?:the|our|test|training|and|&|,|/) ?|(?:hardware|software|environment|machines?"
-    r"|platform|test ?bed|cluster|metrics?|measurements?|methodology|precision|timing|versions?"
+    rf"{NUMBERED}(?:(?:the|our|test|training|and|&|,|/) ?|(?:hardware|software|environment"
+    r"|machines?|platform|test ?bed|cluster|metrics?|measurements?|methodology|precision|timing"
+    r"|versions?"
     r"|硬件|软件|环境|하드웨어|소프트웨어|ハードウェア|ソフトウェア) ?)+\W*",
     re.IGNORECASE,
 )
@@ -136,20 +143,23 @@ def part_of_set_up(title: str) -> bool:
 def headed(lines: Sequence[Line]) -> list[Line]:
     """The lines, with headings in Markdown's spelling.
 
-    A rule's level is the place of its character among those of the document, as in
-    reStructuredText; where Markdown's own signs are used too, `=` is the first and `-` the second.
+    A rule's level is the place of its character among those of the document, by itself or with the
+    same rule above the title, as in reStructuredText; where Markdown's own signs are used too, `=`
+    is the first and `-` the second.
     """
     marks: list[str] = []
-    if any(_MARKDOWN.match(line.text) for line in lines):
+    if mixed := any(_MARKDOWN.match(line.text) for line in lines):
         marks = ["=", "-"]
     found = list(lines)
     for at, line in enumerate(lines):
         if tagged := _TAGGED.fullmatch(line.text):
             found[at] = line._replace(text=_signed(tagged))
         elif _RULE.match(line.text) and _titled(lines, at):
-            if line.text[0] not in marks:
-                marks.append(line.text[0])
-            signs = "#" * min(6, marks.index(line.text[0]) + 1) + " "
+            over = at > 1 and not mixed and lines[at - 2].text.rstrip() == line.text.rstrip()
+            mark = line.text[0] * (1 + over)
+            if mark not in marks:
+                marks.append(mark)
+            signs = "#" * min(6, marks.index(mark) + 1) + " "
             title = found[at - 1]
             found[at - 1] = title._replace(text=signs + title.text)
     return found

@@ -86,10 +86,10 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
             step = int(_DIGITS.sub("", labels[0]) or -1)
             labels = labels[1:]  # `| 3 | + fused kernels |`
         climbs = before >= 0 and step == before + 1  # rows that are numbered are steps, perhaps
-        goes_on = _ADDS.match("".join(labels[:1])) is not None or any(
+        goes_on = ADDS.match("".join(labels[:1])) is not None or any(
             _ADDED_UP.search(n) for n, _ in row.other
         )
-        if not (goes_on or climbs) or row.line > last + FAR:
+        if not (goes_on or climbs or adds_up(row.line)) or row.line > last + FAR:
             added = {}
         last = row.line
         said = _said(row)
@@ -113,7 +113,7 @@ _NUMBERED = re.compile(r"\W*(?:[Ss]tep |#|[Vv])?[0-9]{1,2}(?:\.[0-9])?\W*|[(]?[A
 
 _DIGITS = re.compile(r"\..*|[^0-9]")
 
-_ADDS = deferred(
+ADDS = deferred(
     r"\W*?(?:\+(?!\s*[0-9.,]+ ?(?:%|x|×)?\)?\s*$)|…|\.\.\.|&|↳|└|⊕"
     r"|\b(?:and|plus|then|also|additionally)\b)\s*\S",
     re.IGNORECASE,
@@ -133,7 +133,7 @@ def _said(record: Record) -> dict[str, Cell]:
     device = device_of(record)
     for words in own_words(record):
         line = _as_turned(words.line)
-        own = words.own or (line.number == record.line and _ADDS.match(line.text) is not None)
+        own = words.own or (line.number == record.line and ADDS.match(line.text) is not None)
         outright = _outright(line)
         for name in outright.keys() - record.cells.keys():
             found.setdefault(name, outright[name])
@@ -194,12 +194,23 @@ _TURNED = deferred(
 
 def _as_turned(line: Line) -> Line:
     """A label with blanks for values that are others in its row, where it has one of them."""
+    if len(line.text) <= LONGEST_LABEL and (instead := _INSTEAD.search(line.text)):
+        kept = instead["new"].rjust(len(instead[0]))
+        return line._replace(text=line.text[: instead.start()] + kept + line.text[instead.end() :])
     found = list(_TURNED.finditer(line.text)) if len(line.text) <= LONGEST_LABEL else []
     if len(found) != 1:
         return line
     begin, end = found[0].span()
     return line._replace(text=line.text[:begin] + " " * (end - begin) + line.text[end:])
 
+
+_INSTEAD = deferred(
+    rf"(?P<new>\b(?:full|selective|no|without|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?))"
+    r" (?:instead of|rather than|in place of|in lieu of) (?:the )?"
+    rf"(?:full|selective|none|no|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?)(?![\w.-])",
+    re.IGNORECASE,
+)
+"""A value, and the one that a row has not: `selective instead of full recomputation`."""
 
 LONGEST_LABEL = 80
 """Letters of a text that is the label of a row."""

@@ -264,6 +264,8 @@ _RECOMPUTED = deferred(
     r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
     r"|re-?materiali[sz]ed)\b"
+    r"|\b(?:recomputes?|recomputed|check-?points?|check-?pointed)(?: (?:activations|everything))?"
+    r" (selectively|fully)\b"
     r"|\b(neither) (?:activation|gradient) (?:recomput\w+|check-?pointing) nor\b"
     r"|\b(?:do|did|does) (not) (?:re-?materiali[sz]e|recompute|checkpoint) "
     r"(?:(?:any|the) )?(?:anything|activations?)\b"
@@ -299,7 +301,7 @@ _EVERY_LAYER = deferred(
     r"(?:(?:decoder|transformer) )?(?:layers?|blocks?)\b"
     r"|\b(?:every|each|all) (?:(?:of )?the )?(?:single )?(?:(?:decoder|transformer|encoder"
     r"|attention) )?"
-    r"(?:layers?|blocks?) (?:is|are|was|were|gets?|being) (?:(?:fully|always|entirely) )?"
+    r"(?:layers?|blocks?)(?: (?:is|are|was|were|gets?|being))? (?:(?:fully|always|entirely) )?"
     r"(?:check-?pointed|re-?computed|re-?materiali[sz]ed)\b"
     r"|\bactivations (?:are|were) (?:recomputed|check-?pointed|re-?materiali[sz]ed) "
     r"(?:(?:at|in|for|of) )?(?:every|each|all) (?:(?:decoder|transformer) )?(?:layers?|blocks?)\b",
@@ -350,10 +352,10 @@ _NOT_ACCUMULATED = deferred(
 _AGAIN_IN_CHINESE = deferred(
     r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用|改用|改为)了?)\s*"
     r"(?:[^。;；,，]{1,48}[与和及、])?"
-    r"(?P<how>全量|完全|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
-    r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全|选择性)[)）])?"
+    r"(?P<how>全量|完全|全部|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
+    r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全部|全|选择性)[)）])?"
     r"(?!之?后|时|会|将|则|可以|导致)"
-    r"|(?:^[\s*•+-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、]|$))"
+    r"|(?:^[\s*•+-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全|全部|全层|全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、：:]|$))"
     r"|(?:梯度检查点|激活检查点|重计算)(?:均|都|已)?(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)"
 )
 """Recomputation that a sentence in Chinese switches."""
@@ -385,6 +387,16 @@ _NOT_IN_CHINESE = deferred(
 """The same in Chinese: `没有使用张量并行和流水线并行`."""
 
 _KIND_IN_CHINESE = {"张量": "tp", "流水": "pp", "上下": "cp", "专家": "ep"}
+
+_REST_IS_DATA = deferred(
+    r"\b(?:rest|remaining \w+|remainder|everything else|others?) (?:is|are|was|were|goes to|go to"
+    r"|uses?) (?:(?:all|pure|purely|plain|only) )?(?:data[- ]parallel(?:ism)?|DP)\b"
+    r"|其余(?:均|都|全部|卡|部分)*(?:为|是|用|采用|使用|做)?(?:纯)? ?(?:数据并行|data paral)",
+    re.IGNORECASE,
+)
+"""Behind a degree: devices that are not of it share the data, and there are no stages."""
+
+_PIPELINED = deferred(r"\bPP|\bpipelin|流水|\bstages?\b(?! ?[0-3]\b)", re.IGNORECASE)
 
 _UNSHARDED = deferred(
     r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients"
@@ -810,14 +822,19 @@ def _all_alike(text: str) -> Iterator[Part]:
             yield Part(short.casefold(), alike[2], alike.start(2))
 
 
+_DEGREES_OF = {"tp", "pp", "dp", "cp", "ep"}
+"""Fields whose short name with a number, `TP2`, says the same beside nothing of its kind."""
+
+
 def _short(text: str) -> Iterator[Part]:
     """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
     yield from _all_alike(text)
     found = [Part(NAMES[s[1].casefold()], s[2], s.start(2)) for s in _SPACED.finditer(text)]
     for word in _WORDS.finditer(text):
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
-    if len({part.name for part in found}) >= _TWO:
-        yield from found
+    alone = len({part.name for part in found}) < _TWO
+    kept = _DEGREES_OF if alone else {part.name for part in found}
+    yield from (part._replace(weak=alone) for part in found if part.name in kept)
     pairs = {pair[1]: pair for pair in _ASSIGNED.finditer(text)} if text.count("=") > 1 else {}
     named = {key: NAMES.get(key.casefold()) for key in pairs}
     if len({*filter(None, named.values())}) >= _TWO:
@@ -998,6 +1015,8 @@ def switched(text: str) -> Iterator[Part]:
         kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
+    if (rest := _REST_IS_DATA.search(text)) and not _PIPELINED.search(text):
+        yield Part("pp", "1", rest.start())
     if whole := _UNSHARDED.search(text):
         yield Part("zero_stage", "0", whole.start())
     if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
