@@ -360,6 +360,9 @@ _AGAIN_IN_CHINESE = deferred(
 )
 """Recomputation that a sentence in Chinese switches."""
 
+_BUT_FOR = deferred("除[^。；;，,]{1,60}外")
+"""Rows in Chinese of which a sentence is not."""
+
 _NOT_PARALLEL = deferred(
     r"\b(?:no|without|(?:not|n['’]t) use|neither)(?: any)? "
     r"(?:(?:tensor|pipeline|model|context|sequence|expert)[ -]?(?:parallel(?:ism)?)?"
@@ -996,6 +999,10 @@ def _checkpointed(text: str) -> Part | None:
     return None
 
 
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
 def switched(text: str) -> Iterator[Part]:
     """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
     for found in _RECOMPUTED.finditer(text):
@@ -1023,7 +1030,7 @@ def switched(text: str) -> Iterator[Part]:
         for word in re.findall(r"张量|流水|上下|专家|tensor|pipeline|context|expert", unused[1]):
             name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")
             yield Part(name, "1", unused.start(1))
-    if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(text)):
+    if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(_BUT_FOR.sub(_blank, text))):
         how = again["how"] or again["kind"] or again["bare"]
         kind = "无" if again["off"] or again["not"] else how or " "
         how = {"无": "none", "全": "full", "完": "full", "选": "selective"}.get(kind[0])

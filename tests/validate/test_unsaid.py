@@ -102,6 +102,20 @@ def test_whose_a_batch_is_where_only_one_reading_can_be(tmp_path, gpus, batch, m
     assert origins[found[0]["case"], "batch_size"][0] == "printed"
 
 
+@pytest.mark.parametrize(
+    ("heads", "cells", "micro", "whole"),
+    [
+        (("Tokens/s", "Step time (s)"), (64, 524288, 1.0), 1, 64),  # of sequences of 8,192 tokens
+        (("Tokens/s/GPU", "Step time (s)"), (2, 16384, 1.0), 2, 16),
+        (("Samples/s", "Step time (ms)"), (64, 128, 500), 1, 64),
+        (("Samples/s", "Step time (ms)"), (8, 100, 500), None, None),  # neither 8 nor 64 in a step
+    ],
+)
+def test_whose_a_batch_is_by_a_step_s_time_and_its_rates(tmp_path, heads, cells, micro, whole):
+    found, _, _ = told(tmp_path, TITLE + rows(("GPUs", "Batch size", *heads), (8, *cells)))
+    assert (found[0]["micro_batch"], found[0]["global_batch"]) == (micro, whole)
+
+
 def test_a_batch_means_the_same_in_all_rows_of_a_table(tmp_path):
     text = TITLE + rows(("GPUs", "Batch size", "Tokens/s/GPU"), (8, 8, 9000), (16, 8, 8900))
     assert [row["micro_batch"] for row in told(tmp_path, text)[0]] == [8, 8]

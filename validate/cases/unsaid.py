@@ -50,9 +50,11 @@ def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
     rated = observations.filter(pl.col("quantity").is_in(RATES))["case"].unique()
     timed = observations.filter(pl.col("quantity") == "step_time")["case"].unique()
     rows, shaped = _with_customary(rows)
+    rows = rows.join(_of_a_step(observations), on="case", how="left", maintain_order="left")
+    rows = rows.with_columns(_counted=_counted_by_rates())
     rows = rows.with_columns(
         _rated=pl.col("case").is_in(rated.implode()) & ~pl.col("case").is_in(timed.implode()),
-        _whose=_whose(),
+        _whose=pl.coalesce("_counted", _whose()),
     )
     told = pl.when(pl.col("gpus") != 1).then("_whose")  # that of one device is that of all as well
     alike = told.drop_nulls().unique().over("group", mapping_strategy="join")
@@ -193,6 +195,49 @@ def _whose() -> pl.Expr:
     )  # fmt: skip
 
 
+def _of_a_step(observations: pl.DataFrame) -> pl.DataFrame:
+    """What a step of each case takes by its own time and rates: the columns case and those of
+    `_A_STEP`, in sequences and in tokens, null where one of the two is not printed."""
+    wide = (
+        observations.filter(pl.col("quantity").is_in(["step_time", *_A_STEP.values()]))
+        .filter(pl.col("value") > 0)
+        .pivot("quantity", index="case", values="value", aggregate_function="first")
+    )
+    taken = [
+        (pl.col(rate) * pl.col("step_time") if {rate, "step_time"} <= {*wide.columns}
+         else pl.lit(None, dtype=pl.Float64)).alias(name)
+        for name, rate in _A_STEP.items()
+    ]  # fmt: skip
+    return wide.select("case", *taken)
+
+
+_A_STEP = {
+    "_sequences": "samples_per_s", "_device_sequences": "samples_per_gpu_per_s",
+    "_tokens": "tokens_per_s", "_device_tokens": "tokens_per_gpu_per_s",
+}  # fmt: skip
+"""A rate by what it gives in the time of a step."""
+
+NEAR = 0.06
+"""How far the means of a step's time and of a rate may lead apart."""
+
+
+def _counted_by_rates() -> pl.Expr:
+    """Whose a `batch_size` is by the sequences of a step that its time and rates give: of `one`
+    replica, a micro-batch, or of `all`; null where they give neither, or both are the same."""
+    batch, counted = pl.col("batch_size"), pl.coalesce("accumulation", 1) * _REPLICAS
+    sequences = pl.coalesce(
+        "_sequences", pl.col("_device_sequences") * pl.col("gpus"),
+        pl.col("_tokens") / pl.col("seq_len"),
+        pl.col("_device_tokens") * pl.col("gpus") / pl.col("seq_len"),
+    )  # fmt: skip
+    beside = pl.col("micro_batch").is_not_null() | pl.col("global_batch").is_not_null()
+    return (
+        pl.when(beside | (counted < 2)).then(None)
+        .when((sequences / batch - 1).abs() < NEAR).then(pl.lit("all"))
+        .when((sequences / (batch * counted) - 1).abs() < NEAR).then(pl.lit("one"))
+    )  # fmt: skip
+
+
 def _passing() -> pl.Expr:
     """Bytes that `batch_size` sequences leave with a replica's rank between forward and backward,
     whatever is computed again: of a layer its 16-bit input, and 16-bit logits."""
@@ -235,6 +280,14 @@ ASSUMED = ("micro_batch", "global_batch", "vocab")
 """Columns that `RULES` fill."""
 
 RULES: tuple[Rule, ...] = (
+    Rule("micro_batch", pl.when(pl.col("_counted") == "one").then("batch_size"),
+         "a step's time and rates give as many sequences on each replica"),
+    Rule("global_batch", pl.when(pl.col("_counted") == "all").then("batch_size"),
+         "a step's time and rates give as many sequences"),
+    Rule("global_batch",
+         pl.when(pl.col("_counted") == "one")
+         .then(pl.col("batch_size") * pl.coalesce("accumulation", 1) * _REPLICAS),
+         "MBS·GA·DP, as a step's time and rates have it"),
     Rule("micro_batch", pl.when(pl.col("_whose") == "one").then("batch_size"),
          "a batch that does not divide among replicas, or of the only one, is one replica's, and "
          "so in the rest of its table", "assumed"),
