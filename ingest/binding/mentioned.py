@@ -34,6 +34,7 @@ from assay.ingest.columns.spoken_of import MACHINES, spoken_of
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import LOWEST
 from assay.ingest.statements.context import ARCHITECTURE, Context
 from assay.ingest.statements.named_machines import has_word
 from assay.ingest.statements.row_words import ADDS, SAME_FACT
@@ -224,6 +225,9 @@ def _told(
     apart = OF_ONE_MODEL if len(models) > 1 else frozenset[str]()
     noted = {line.number for line, _ in row.noted}
     here = {line.number for each in paragraphs for line in each.lines}
+    model = row.cells.get("model")
+    if model and all(model.text.casefold() in each.text.casefold() for each in paragraphs):
+        apart = frozenset[str]()
     for clause in chain.from_iterable(_clauses_of(each, noted) for each in paragraphs):
         if (only_of_all and not clause.of_all) or (clause.tables and number not in clause.tables):
             continue
@@ -243,8 +247,9 @@ def _told(
 
 
 def _clauses_of(paragraph: Paragraph, noted: set[int]) -> Sequence[Clause]:
-    """The clauses of a paragraph for a row that points to notes in some lines."""
-    if paragraph.heading:
+    """The clauses of a paragraph for a row that points to notes in some lines; of headings those
+    alone that a program has drawn."""
+    if paragraph.heading and not paragraph.text.startswith("#" * LOWEST):
         return ()
     others = noted.isdisjoint(line.number for line in paragraph.lines)
     return [*paragraph.clauses, *(paragraph.of_others if others else ())]

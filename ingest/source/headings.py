@@ -154,6 +154,8 @@ def headed(lines: Sequence[Line]) -> list[Line]:
     for at, line in enumerate(lines):
         if tagged := _TAGGED.fullmatch(line.text):
             found[at] = line._replace(text=_signed(tagged))
+        elif drawn := _DRAWN.fullmatch(line.text):
+            found[at] = line._replace(text=_plainly(drawn))
         elif _RULE.match(line.text) and _titled(lines, at):
             over = at > 1 and not mixed and lines[at - 2].text.rstrip() == line.text.rstrip()
             mark = line.text[0] * (1 + over)
@@ -163,6 +165,32 @@ def headed(lines: Sequence[Line]) -> list[Line]:
             title = found[at - 1]
             found[at - 1] = title._replace(text=signs + title.text)
     return found
+
+
+_DRAWN = deferred(
+    r"(?P<begin>\s{0,8}(?P<mark>[=*~-])(?P=mark){1,79}\s+)(?P<title>[^\W_](?:[^|]{0,118}[^\s|=*~-])?)"
+    r"\s+(?P=mark){2,80}\s*"
+    r"|(?P<points>\s{0,8}(?:>{2}|={1,3}>|-{2,3}>|:{2,4})\s+)"
+    r"(?P<pointed>(?=\D{0,80}[0-9])[^\W_][^.;]{2,100}[^\s.;:])\s*"
+    r"|(?P<bracket>\s{0,8}\[\s{0,4})(?P<held>(?=\D{0,80}[0-9])(?=\S*[ |,])[^\W_]"
+    r"[^\[\]]{1,99}[^\[\]\s])\s{0,4}\]\s*"
+)
+"""The title of a part of a program's output, drawn on both sides of its text or in front of it:
+`=== 7B, seq 4096 ===`, `>> 13B tp=2`, `[70B | tp 8]`."""
+
+_WIDE = deferred(r"(?<=[^\s,;:|]) {2,}(?=[^\s|])")
+
+LOWEST = 6
+"""Level of a heading that a program has drawn."""
+
+
+def _plainly(drawn: re.Match[str]) -> str:
+    """A drawn title with the sign of a heading, its text where it stood if there is room; what
+    wide blanks or strokes keep apart in it commas do."""
+    title = drawn["title"] or drawn["pointed"] or drawn["held"]
+    title = _WIDE.sub(lambda gap: ",".ljust(len(gap[0])), title).replace("|", ";")
+    begin = drawn["begin"] or drawn["points"] or drawn["bracket"]
+    return f"{'#' * LOWEST} ".ljust(len(begin)) + title
 
 
 def _signed(tagged: re.Match[str]) -> str:
