@@ -429,7 +429,7 @@ class Binder:
             for name, cell in of_its_model(values, own).items()
             if cell.line not in self._of_one
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
-            and not (name in OF_A_RUN and self._starts_another(cell.line, own))
+            and not (name in OF_A_RUN and self._starts_another(cell.line, {**row, **own}))
             and not (name == "dtype" and self._on_another(cell.line, machines))
             and not line_of_other(self.context.commands_on.get(cell.line), own.get("gpu"))
         }
