@@ -130,6 +130,9 @@ _IN_OTHER_WORDS = {
 }  # fmt: skip
 """Other spellings of labels that a kind of table may know."""
 
+_SEQUENCES = {"numseqs", "nseqs", "numsequences", "nsequences", "numberofsequences", "seqs", "sequences"}
+"""Labels of how many sequences a call of attention is of, which its engine counts so."""
+
 _RATE_WORDS = {"flops", "throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
                "computation"}  # fmt: skip
 
@@ -277,6 +280,8 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if field in columns:
         return Column(columns[field], scale_of_unit)
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
+    if "kv_seq" in columns and normalise(label) in _SEQUENCES:
+        return Column(columns["batch"])
     label = _OF_DEVICE.sub("", label, count=1)
     if "busbw" in columns:
         label = _bandwidth_with_unit(label)

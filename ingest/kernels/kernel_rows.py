@@ -211,12 +211,12 @@ def _settle(
     names: Set[str],
 ) -> None:
     """Facts that rows of a table say together: directions, masks, operators in names, ranks."""
+    if "kernel" in names:
+        _by_their_command(lines, grid, records)
     if "direction" in names:
         _directed(grid, columns, records)
     if "causal" in names:
         _masked(records)
-    if "kernel" in names:
-        _by_their_command(lines, grid, records)
     if "kv_heads" in names:
         _with_as_many_heads(lines, grid, records)
     if "operator" in names:
@@ -232,6 +232,11 @@ def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Recor
     """Give calls that name nobody the one whom the text above names for their format, or whom the
     command names that printed their table."""
     if any("kernel" in record.cells for record in records):
+        return
+    if records and of_nvbench(grid) and (named := benchmark_above(lines, grid)):
+        cell = Cell(named, grid.heads[0].line.number, 1, value_origin="stated")
+        for record in records:
+            record.cells["kernel"] = cell
         return
     formats = {spelled(each.cells["dtype"].text) if "dtype" in each.cells else ""
                for each in records}  # fmt: skip
@@ -736,6 +741,11 @@ def _directed(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) 
         if len(told) == 1 and "direction" not in record.cells:
             word, cell = next(iter(told.items()))
             record.cells["direction"] = Cell(word, cell.line, cell.column)
+        whose = record.cells.get("kernel")
+        if whose and not told and "direction" not in record.cells and "_" in whose.text:
+            own = {each[1] for each in _DIRECTION.finditer(whose.text)}
+            if len(own) == 1:  # `run_mha_fwd`, as programs call their functions
+                record.cells["direction"] = whose._replace(text=own.pop())
 
 
 _MASKED = re.compile(

@@ -313,12 +313,33 @@ _SUMS = re.compile(
 in a narrower one have neither."""
 
 
+_COMPUTED = re.compile(
+    rf"(?<![A-Za-z0-9])({FORMATS}|f32|half|single) ?[(\[]({FORMATS}|f32|half|single)[ _-]?"
+    r"(?:compute|math|mma|tensor ?cores?)(?:[ _-]?type)?[)\]]",
+    re.IGNORECASE,
+)
+"""The format of what is multiplied, and in brackets that in which it is: `FP32 (TF32 compute)`."""
+
+_SINGLE = {"fp32", "f32", "single"}
+
+
+def _of_compute(found: re.Match[str]) -> str:
+    """The one format of a product that both say: of single precision the one in which it is
+    multiplied, which may be narrower; sums of anything narrower may be wider."""
+    one, other = found.groups()
+    return other if spelled(one) in _SINGLE else one
+
+
 def _without_sums(grid: Grid) -> Grid:
     """The grid with labels that do not say in which format sums are kept: `FP32 (TF32 accum)`."""
-    if not grid.heads or not any("acc" in label.casefold() for label in grid.header()):
+    if not grid.heads or not any("(" in label or "[" in label for label in grid.header()):
         return grid
+
+    def bare(text: str) -> str:
+        return _SUMS.sub("", _COMPUTED.sub(_of_compute, text))
+
     heads = tuple(
-        replace(head, cells=tuple(c._replace(text=_SUMS.sub("", c.text)) for c in head.cells))
+        replace(head, cells=tuple(c._replace(text=bare(c.text)) for c in head.cells))
         for head in grid.heads
     )
     return replace(grid, heads=heads)
