@@ -570,9 +570,9 @@ def beside_libraries(
 ) -> list[Column]:
     """Columns of bare numbers behind that of a known library, of the same quantity, which the text
     above says of all: `Triton | FlashAttention-2 | SDPA (mem-efficient)` below `(TFLOPS)`."""
-    made = list(columns)
-    named = [at for at, each in enumerate(columns) if "kernel" in each.aside]
-    known = [at for at in named if columns[at].spec == bare.spec]
+    made = _libraries_named(grid, columns, bare, schema)
+    named = [at for at, each in enumerate(made) if "kernel" in each.aside]
+    known = [at for at in named if made[at].spec == bare.spec]
     eager = any(map(_EAGER.search, grid.header()))
     first = min(known, default=len(columns))
     for at, label in enumerate(map(plain, grid.header())):
@@ -582,12 +582,43 @@ def beside_libraries(
         of_sdpa = "kv_seq" in fields(schema) and _OF_SDPA.fullmatch(label) is not None
         named_so = at > first or (known and (of_sdpa or LIBRARY.match(label)))  # `vLLM fused_moe`
         whole_call = ladder or of_sdpa or not words & NO_KERNEL
-        free = named_so and columns[at] == Column() and whole_call
+        free = named_so and made[at] == Column() and whole_call
         if not free or RATIO.search(label) or STATISTICS.search(label):
             continue
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         if any(map(_NOT_WHOLE.fullmatch, texts)) or _as_whole(grid, first, at, ladder=ladder):
             made[at] = replace(bare, aside=of_curve(label, schema))
+    return made
+
+
+_WITH_A_WORD = re.compile(
+    rf"(?:(?P<before>[A-Za-z][\w.+-]{{0,20}}) )?(?P<library>{LIBRARIES})"
+    r"(?: ?[(\[]?(?P<behind>[A-Za-z][\w.+ -]{0,20}?)[)\]]?)?",
+    re.IGNORECASE,
+)
+"""The name of a library with one word beside it: `Prod cuBLAS`, `Triton (tuned)`."""
+
+
+def _libraries_named(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers that nothing tells with those of two known libraries or more as
+    theirs, the same word beside each of them: `Prod Triton | Prod cuBLAS`."""
+    made, found = list(columns), dict[tuple[str, str], dict[int, str]]()
+    if "kernel" not in fields(schema) or bare.spec is None:
+        return made
+    for at, label in enumerate(map(plain, grid.header())):
+        said = _WITH_A_WORD.fullmatch(label) if columns[at] == Column() else None
+        if said is None or RATIO.search(label) or STATISTICS.search(label):
+            continue
+        words = said["before"] or "", said["behind"] or ""
+        if {*split(" ".join(words))} & (NO_KERNEL | UNMEASURED) or not any(words):
+            continue
+        found.setdefault((words[0].casefold(), words[1].casefold()), {})[at] = said["library"]
+    for own in found.values():
+        if len({each.casefold() for each in own.values()}) == len(own) >= SEVERAL:
+            for at in own:
+                made[at] = replace(bare, aside=of_curve(plain(grid.header()[at]), schema))
     return made
 
 

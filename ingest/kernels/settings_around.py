@@ -452,9 +452,12 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
     depth, below = 8, list[Line]()
     begins = bool(lines) and lines[0].number < NEAR
     title = _title(lines) if begins else None
+    of_sections = title is not None and _rules_sections(lines)
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
         if line.text.strip() in _RULE and at and not lines[at - 1].text.strip():
+            if of_sections:
+                continue
             return
         if not is_heading(lines, at):
             below.append(line)
@@ -467,6 +470,33 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
             yield from reversed(below[-NEAR:])
         below = []
     yield from reversed(below[-NEAR:])
+
+
+_OF_A_COMMENT = re.compile(
+    r"@|\b(?:comment(?:ed)?|wrote|repl(?:y|ied)|said|posted|asked|answer(?:ed)?|ago|post|re:)\b"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}",
+    re.IGNORECASE,
+)
+"""Found in the heading of a comment of a thread, whose author or date it names."""
+
+
+def _rules_sections(lines: Sequence[Line]) -> bool:
+    """Whether every rule of a document stands right above the heading of a section, two of them at
+    least, and none of these is that of a comment: they part sections, and no comments."""
+    begun = 0
+    for at, line in enumerate(lines):
+        if line.text.strip() not in _RULE or not at or lines[at - 1].text.strip():
+            continue
+        after = next((n for n in range(at + 1, len(lines)) if lines[n].text.strip()), None)
+        if after is None:
+            continue
+        text = lines[after].text
+        if not is_heading(lines, after) or depth_of(lines[after]) in (1, 7):
+            return False
+        if _OF_A_COMMENT.search(text):
+            return False
+        begun += 1
+    return begun > 1
 
 
 def _title(lines: Sequence[Line]) -> Line | None:
@@ -751,7 +781,26 @@ def product_above(lines: Sequence[Line], grid: Grid, letters: str) -> dict[str, 
             }  # fmt: skip
         if any(said.values()):
             return {}
-    return {}
+    return _product_around(lines[max(0, grid.begin - FAR) : grid.begin], letters)
+
+
+def _product_around(above: Sequence[Line], letters: str) -> dict[str, Cell]:
+    """Sizes of some letters, not of all three, that one line of the text below the headings around
+    a table says, and no other line there says in another way."""
+    ways = dict[tuple[str, ...], dict[str, Cell]]()
+    for line in around(above) if 0 < len(letters) < len("mnk") else ():
+        if len(line.text) > LONGEST or ROW.match(line.text):
+            continue
+        for sizes in _products_in(line.text, squares=False):
+            if not {*letters} & {*sizes}:
+                continue
+            way = tuple(sizes.get(x, "") for x in letters)
+            ways[way] = {
+                name: Cell(sizes[name], line.number, line.column, value_origin="stated")
+                for name in letters if name in sizes
+            }  # fmt: skip
+    (only_one,) = ways.values() if len(ways) == 1 else ({},)
+    return only_one if len(only_one) == len(letters) else {}
 
 
 def _products_in(text: str, *, squares: bool) -> Iterator[dict[str, str]]:

@@ -19,7 +19,15 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, OF_STEPS
-from assay.ingest.kernels.settings_around import FAR, ROW, around, nearest_first
+from assay.ingest.kernels.settings_around import (
+    FAR,
+    NEAR,
+    ROW,
+    around,
+    is_heading,
+    nearest_first,
+)
+from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
@@ -147,7 +155,7 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
                  for each in _declared(line.text, schema)}  # fmt: skip
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
-    return _of_a_tutorial(lines, grid, schema)
+    return _of_a_tutorial(lines, grid, schema) or _quoted(lines, grid, schema)
 
 
 _OF_A_SIZE = re.compile(r"\W*(?:message|msg|buffer|data|payload|size|bytes)", re.IGNORECASE)
@@ -289,6 +297,130 @@ def _of_a_tutorial(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     known = [peak for line in above if (peak := peaks(device_named(line.text) or ""))]
     bound = max(map(max, known), default=math.inf)
     return Told(*drawn[1:], _LAW) if _no_times(grid, bound) else None
+
+
+_QUOTED = deferred(
+    r"(?<![\w.,/×x-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7})(\.[0-9]{1,4})? ?"
+    r"([GTP](?=[Ff][Ll][Oo][Pp]))(?:FLOP|Flop|flop)[sS]?(?:/s(?:ec)?)?(?![A-Za-z/])"
+)
+"""A rate with its unit in prose: `2.3 PFLOPS`."""
+
+_AT_MOST = re.compile(
+    r"\b(?:peaks?|best|max(?:imum)?|up to|highest|top(?:s out| out|ping)?|reach(?:es|ed|ing)?"
+    r"|saturat\w+|plateaus?)\b|峰值|最高|最大",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose rate is the highest of its table."""
+
+_OF_A_MAKER = re.compile(
+    r"\b(?:theoretical|spec\w*|advertised|rated|nominal|claimed|promised|data ?sheet|roofline"
+    r"|of (?:the )?peak|hardware|expect\w*|target\w*|previous\w*|other|earlier|versus|compared)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence on another rate than one of its table."""
+
+_QUOTES = "the text quotes numbers of the table with their unit"
+
+_FEWEST_DIGITS, _MANY_DIGITS = 2, 3
+"""Digits of a highest rate in another unit, or of any, that no time happens to have."""
+
+
+def _quoted(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | None:
+    """The unit of bare numbers whose highest the prose of their own section gives with it, `Peak:
+    2.3 PFLOPS` below 2,319; or that stand again, the highest of two columns at least, in a table
+    whose heading names the unit."""
+    if "flops_rate" not in fields(schema) or grid.labels or not grid.heads:
+        return None
+    columns = _bare_columns(grid)
+    if not columns or any(map(_OF_TIMES.search, grid.header())):
+        return None
+    own = {_RATES[sign] for sign in "GTP"}
+    told = False
+    for value, unit_of, highest in _rates_of_section(lines, grid):
+        known = [max(map(abs, each)) for each in columns] if highest else [
+            number for each in columns for number in each
+        ]  # fmt: skip
+        fits = {scale for scale in own for number in known
+                if value.low * unit_of <= number * scale <= value.high * unit_of}  # fmt: skip
+        if fits:
+            own, told = own & fits, True
+    if not told:
+        return _repeated(lines, grid, columns)
+    return Told("flops_rate", own.pop(), _QUOTES) if len(own) == 1 else None
+
+
+_OF_TIMES = re.compile(
+    r"(?<![A-Za-z])(?:time|latency|duration|[mun]s|µs|sec(?:onds)?|[GM]i?B|bandwidth|bw|memory"
+    r"|mfu|loss|accuracy|watts?|power|steps?|tokens?|cost)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Found in labels of tables that hold something else too."""
+
+
+def _bare_columns(grid: Grid) -> list[list[float]]:
+    """The numbers of each column behind the first that has nothing but bare ones."""
+    found = list[list[float]]()
+    for at in range(1, grid.width):
+        texts = [plain(row.cells[at].text) for row in grid.rows if len(row.cells) == grid.width]
+        told = [text for text in texts if any(map(str.isdigit, text))]
+        numbers = [float(text.replace(",", "")) for text in told if _THOUSANDS.fullmatch(text)]
+        if numbers and len(numbers) == len(told) and any(numbers):
+            found.append(numbers)
+    return found
+
+
+_THOUSANDS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?")
+
+
+def _rates_of_section(
+    lines: Sequence[Line], grid: Grid
+) -> Iterator[tuple[Printed, float, bool]]:
+    """The rates that the prose between the heading of a table and the next heading or table says,
+    the factor of their unit, and whether each is the highest."""
+    begin, end = grid.begin, grid.end
+    while begin and not is_heading(lines, begin - 1) and grid.begin - begin < NEAR:
+        begin -= 1
+    while end < len(lines) and end - grid.end < NEAR:
+        text = lines[end].text.strip()
+        if ROW.match(text) or text in ("---", "***") or is_heading(lines, end):
+            break
+        end += 1
+    for line in (*lines[begin : grid.begin], *lines[grid.end : end]):
+        if len(line.text) > LONGEST or ROW.match(line.text):
+            continue
+        for sentence in _SENTENCE.split(plain(line.text)):
+            found = () if _OF_A_MAKER.search(sentence) else list(_QUOTED.finditer(sentence))
+            highest = len(found) == 1 and _AT_MOST.search(sentence) is not None
+            for each in found:
+                text = (each[1] + (each[2] or "")).replace(",", "")
+                digits = len(text.replace(".", "").lstrip("0"))
+                rounded = highest and each[3] == "P" and digits >= _FEWEST_DIGITS
+                if rounded or digits >= _MANY_DIGITS:
+                    yield printed(text), _RATES[each[3]], highest
+
+
+def _repeated(
+    lines: Sequence[Line], grid: Grid, columns: Sequence[Sequence[float]]
+) -> Told | None:
+    """The unit that the heading of another table says, which has the highest numbers of two columns
+    of this one at least."""
+    highest = {max(each) for each in columns}
+    highest = {each for each in highest if len(f"{each:g}".replace(".", "")) >= _MANY_DIGITS}
+    found = set[float]()
+    near = range(max(0, grid.begin - FAR), min(len(lines), grid.end + FAR))
+    for at in near if len(highest) > 1 else ():
+        line = lines[at]
+        if "FLOP" not in line.text.upper() or not is_heading(lines, at):
+            continue
+        units = {each["rate"].upper() for each in re.finditer(_RATE, line.text)}
+        below = lines[at + 1 : at + 1 + NEAR]
+        end = next((n for n in range(len(below)) if is_heading(below, n)), len(below))
+        rows = [each.text for each in below[:end] if each.text.lstrip().startswith("|")]
+        held = {float(text.replace(",", "")) for row in rows for cell in row.split("|")
+                if _THOUSANDS.fullmatch(text := plain(cell).strip())}  # fmt: skip
+        if len(units) == 1 and len(highest & held) > 1 and lines[grid.begin] not in below:
+            found.add(_RATES[units.pop()])
+    return Told("flops_rate", found.pop(), _QUOTES) if len(found) == 1 else None
 
 
 _OF_COLLECTIVES = {"time": "us", "algbw": "GB/s", "busbw": "GB/s"}
