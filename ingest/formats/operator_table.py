@@ -255,6 +255,7 @@ FORMAT = Format(
         *(f"{mark}{word}," for mark in (",", ";", "\t") for word in ("direction", "pass", "mode")),
         "foreach",
         "for-loop",
+        *(f"{sign}{mark}|" for sign in ("ms", "us", "µs") for mark in (" ", "** ", "")),
         *(f"{name} " for name in ("orch", "riton", "compile", "Liger", "pex", "ager")),
         *(f"{mark}{word}" for word in _NAMING for mark in ("| ", "|")),
     ),
@@ -296,6 +297,7 @@ FORMAT = Format(
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
     rf"|(?:{'|'.join(_TITLED)})(?:[^a-z|].*)?:\s*$"
     r"|^\s*\|[^:=]*\btriad\b[^:=|]*\|"
+    r"|^\s*\|[ *`]*[a-z](?:[^|]*\|)+[ *]*[0-9][0-9.,]* ?(?:[mu]s|µs)[ *]*\|"
     r"|\b(?:bw|bandwidth|throughput) ?[:=] *[0-9.]+ ?[gt]b/s\b[^|]*[:=] ?[0-9.]+ ?(?:[mu]s|µs)\b"
     r"|[0-9] ?(?:[mu]s|µs),? \(?(?:bw|bandwidth)?[ :=]*[0-9.]+ ?[gt]b/s\b"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"

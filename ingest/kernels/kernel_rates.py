@@ -821,6 +821,62 @@ def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     return whole and len(pairs) == 1 and _proved(grid, sizes, *pairs[0])
 
 
+_A_PART = re.compile(
+    r"(\w[\w .+/-]{0,40}?)[ _:-]{1,2}(\w[\w .+/-]{0,40}?) ?[(\[]([mu]s|µs|s)[)\]]", re.IGNORECASE
+)
+
+_A_WHOLE = re.compile(r"total|sum|overall|e2e|end[- ]to[- ]end|all|whole", re.IGNORECASE)
+
+_OF_COMM = re.compile(r"\bcomm(?:unication)?\b", re.IGNORECASE)
+
+_SUM = "the times of its parts stand beside it and sum up to it"
+
+
+def of_wholes(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of times with those of whole calls alone, where parts of each of several kernels
+    stand in front of their total and sum up to it in every row: `A compute | A comm | A total`."""
+    made, sides = list(columns), dict[str, dict[int, re.Match[str]]]()
+    if "kernel" not in fields(schema):
+        return made
+    for at, label in enumerate(map(plain, grid.header())):
+        if found := _A_PART.fullmatch(label):
+            sides.setdefault(found[1].casefold(), {})[at] = found
+    for own in sides.values():
+        whole = [at for at, each in own.items() if _A_WHOLE.fullmatch(each[2])]
+        parts = [at for at in own if at not in whole]
+        if not whole and len(parts) > 1 and any(_OF_COMM.search(own[at][2]) for at in parts):
+            for at in parts:
+                made[at] = Column()  # nobody says how long the whole took
+        scale = timed(own[whole[0]][3]) if len(whole) == 1 and len(parts) > 1 else None
+        if not scale or len({each[3] for each in own.values()}) > 1:
+            continue
+        if not _sum_up(grid, parts, whole[0]):
+            continue
+        for at in parts:
+            made[at] = Column()
+        aside = of_curve(own[whole[0]][1], schema)
+        made[whole[0]] = Column(fields(schema)["time"], scale, aside, law=_SUM)
+    return made
+
+
+def _sum_up(grid: Grid, parts: Sequence[int], whole: int) -> bool:
+    """Whether the numbers of some columns sum up to that of another in every row."""
+    seen = False
+    for row in grid.rows:
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) != grid.width or _unmeasured(texts[whole]):
+            continue
+        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (*parts, whole)):
+            return False
+        told = [printed(texts[at].replace(",", "")) for at in parts]
+        total = printed(texts[whole].replace(",", ""))
+        least, most = sum(each.low for each in told), sum(each.high for each in told)
+        if not (least <= total.high and total.low <= most):
+            return False
+        seen = True
+    return seen
+
+
 _OF_CUDA = re.compile(
     r"(cuda(?:[ _-](?:c\+\+|kernel|graphs?))?)(?:[ _](?:time|latency))?"
     r"[ _]?[(\[]?(?:[mun]s|µs|[TG]i?(?:FLOP|flop|Flop)[sS]?(?:/s)?|[GT]i?B/s)[)\]]?",

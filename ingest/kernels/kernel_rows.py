@@ -76,6 +76,7 @@ from assay.ingest.kernels.operator_grids import (
 )
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
+    devices_apart,
     parts_apart,
     said_by_columns,
     said_by_row,
@@ -134,7 +135,7 @@ def kernel_rows(
     lines = below_comments(lines, grids)
     tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
     for each in tables:
-        found = _with_units(sizes_in_names(lines, parts_apart(lines, each)))
+        found = devices_apart(_with_units(sizes_in_names(lines, parts_apart(lines, each))))
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
         if "op" in fields(table.schema):
             found = in_proved_units(with_devices(lines, found))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.subject import of_an_optimizer as names_an_optimizer
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
-from assay.ingest.kernels.kernel_headings import heading_above, headings_around
+from assay.ingest.kernels.kernel_headings import LIBRARIES, heading_above, headings_around
 from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
@@ -245,6 +245,8 @@ def _melted(
     return replace(grid, heads=(replace(head, cells=cells),), rows=tuple(rows))
 
 
+LIBRARY = re.compile(rf"(?<![A-Za-z])(?:{LIBRARIES})(?![A-Za-z])", re.IGNORECASE)
+
 _WHO = ("candidate", "variant", "version", "impl", "method", "approach", "algorithm", "config",
         "mode", "library", "strategy", "optimization", "path")  # fmt: skip
 
@@ -290,15 +292,18 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
     for at, spec in enumerate(specs[: len(("rank", "name"))]):
         texts = [plain(row.cells[at].text) for row in rows]
         label = normalise(plain(grid.header()[at]))
-        if not label and not at and _opened(lines, grid):
-            label = "impl"
+        if not label and not at and (_opened(lines, grid) or _of_sizes(lines, grid)):
+            beside = any(map(LIBRARY.search, grid.header()[1:]))
+            label = "case" if beside else "impl"
         shape = _BEGINS if label in _WHO else NAMED  # `v2` is a version
         if spec is not None or not texts or not all(map(shape.match, texts)):
             continue
         called = sum(_CALLED.search(text) is not None for text in texts)
         if len(texts) > 1 and called * 3 >= len(texts) * 2 and label not in _WHO:
             name = "operator"
-        elif (any(map(_OF_KERNELS.search, around)) or _opened(lines, grid)) and label in (
+        elif (
+            any(map(_OF_KERNELS.search, around)) or _opened(lines, grid) or _of_sizes(lines, grid)
+        ) and label in (
             *_WHO,
             *_WHAT,
         ):
@@ -317,6 +322,17 @@ def _opened(lines: Sequence[Line], grid: Grid) -> bool:
     near = [line.text.rstrip() for line in lines[max(0, grid.begin - 2) : grid.begin]]
     text = next((text for text in reversed(near) if text), "")
     return text.endswith((":", "：")) and _OF_KERNELS.search(text) is not None
+
+
+_SIZE_NAMED = re.compile(r"(?<![A-Za-z0-9_])([MNKmnk]) ?[=:] ?[0-9][0-9,]{1,9}(?![A-Za-z])")
+
+
+def _of_sizes(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the heading of a table says all three sizes of a product, as calls alone have them:
+    `M=4096, K=12288, N=49152`."""
+    heading = heading_above(lines, grid)
+    found = _SIZE_NAMED.findall(heading.text) if heading and len(heading.text) <= LONGEST else []
+    return {*map(str.casefold, found)} == {*"mnk"}
 
 
 _NORM = re.compile(r"(?<![A-Za-z])(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?(?![A-Za-z])", re.I)

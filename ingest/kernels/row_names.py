@@ -27,6 +27,7 @@ from assay.ingest.kernels.settings_around import (
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.tables.csv_sections import ended
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 
 _FORMAT = re.compile(
@@ -735,6 +736,50 @@ def _label_of(name: str, measure: str) -> str:
     told = unit(measure)
     bare = name or ("time" if told and told.si == "s" else "")
     return f"{bare} ({measure})" if bare else measure
+
+
+_BEHIND_NAME = re.compile(
+    r"(?P<name>[^()\[\]|]{1,60}?)(?: ?[(\[]| ?@ ?| on (?:an? )?|, )(?P<gpu>[^()\[\]|,]{2,40}?)[)\]]?"
+)
+"""A name, and behind it the device that its row is of: `RMSNorm (H100)`, `cuBLAS on MI300X`."""
+
+
+def devices_apart(grid: Grid) -> Grid:
+    """The grid with the device that every name of its first column ends with in a column of its
+    own, where no other is of devices."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    if grid.labels or grid.series or len(grid.heads) != 1 or not rows:
+        return grid
+    if any(normalise(plain(label)) in _DEVICES for label in grid.header()):
+        return grid
+    told = [_name_and_device(plain(row.cells[0].text)) for row in rows]
+    if not all(told):
+        return grid
+
+    def row_of(row: GridRow, name: str, gpu: str) -> GridRow:
+        first, *rest = row.cells
+        return replace(row, cells=(first._replace(text=name), first._replace(text=gpu), *rest))
+
+    split = tuple(row_of(row, *each) for row, each in zip(rows, told, strict=True) if each)
+    label = grid.heads[0].cells[0].text
+    return replace(grid, heads=(row_of(grid.heads[0], label, "gpu"),), rows=split)
+
+
+_DEVICES = {"gpu", "device", "accelerator", "hardware", "card", "machine", "chip", "platform"}
+
+
+def _name_and_device(text: str) -> tuple[str, str] | None:
+    """A name and the one device behind it; None where there is no such.
+
+    >>> _name_and_device("MoE layer0 (L20)"), _name_and_device("H100"), _name_and_device("a (b)")
+    (('MoE layer0', 'L20'), None, None)
+    """
+    found = _BEHIND_NAME.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None or not any(map(str.isalpha, found["name"])) or only(found["name"]):
+        return None
+    device = only(found["gpu"])
+    whole = device is not None and device.end - device.start == len(found["gpu"])
+    return (found["name"].strip(), found["gpu"]) if whole else None
 
 
 _STYLE = re.compile(r"[*`$]{1,3}")
