@@ -30,6 +30,7 @@ from assay.ingest.kernels.kernel_rates import (
     LIBRARY,
     RATIO,
     STATISTICS,
+    TYPE,
     beside_libraries,
     by_devices,
     named_sides,
@@ -674,6 +675,8 @@ def by_sizes(
     names = "mnk" if square else ("seq",)
     asides = ({name: str(size) for name in names} for size in sizes)
     who = first if named and first is not None else Column(fields(schema)["kernel"])
+    if not labels[0] and "dtype" in fields(schema) and all(map(TYPE.fullmatch, texts)):
+        who = Column(fields(schema)["dtype"])  # `torch.float16`, under no label
     return [who, *(replace(bare, aside=aside) for aside in asides)]
 
 

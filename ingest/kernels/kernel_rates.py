@@ -441,8 +441,9 @@ _NO_SYSTEM = {
 """Words of labels of what is no system's name, but a quantity, a count or a bound."""
 
 
-_TYPE = re.compile(
-    rf"(?:torch\.)?(?:{FORMATS}|b?float(?:8|16|32|64)?(?:_?e[45]m[23](?:fn|fnuz)?)?|half|double"
+TYPE = re.compile(
+    rf"(?:(?:torch|jnp|np|tf|mx)\.)?(?:{FORMATS}|b?float(?:8|16|32|64)?"
+    r"(?:_?e[45]m[23](?:fn|fnuz)?)?|half|double"
     r"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{1,2})",
     re.IGNORECASE,
 )
@@ -459,7 +460,7 @@ def of_types(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Colu
     places = [at for at, label in enumerate(grid.header())
               if columns[at] == Column() and normalise(plain(label)) in _OF_TYPES]  # fmt: skip
     texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]
-    if free and len(places) == 1 and texts and all(map(_TYPE.fullmatch, texts)):
+    if free and len(places) == 1 and texts and all(map(TYPE.fullmatch, texts)):
         made[places[0]] = Column(fields(schema)["dtype"])
     return made
 
