@@ -170,6 +170,8 @@ FORMAT = Format(
     r"|xformers)"
     r"|^\s*\|[^|:=]*\bca(?:us|su)al\b[^:=]*\|[^:=]*\b(?:flash|fa-?[1-4]|sdpa|att(?:entio)?n)"
     r"|^\s*\|(?:[^|]*\|)?\s*(?:seq[a-z_ ]*|n|s|l|tokens)\s*\|[^:=]*"
-    r"(?:attention|\bflash|\bsdpa|\bfa-?[1-4])\b",
+    r"(?:attention|\bflash|\bsdpa|\bfa-?[1-4])\b"
+    r"|^\s*\|[ *`]*(?:flash[ _-]?att(?:entio)?n|fa-?[1-4]\b|sdpa\b|xformers\b|flashinfer\b)"
+    r"[^|:=]*\|[ *]*[0-9]",
     binds=False,
 )

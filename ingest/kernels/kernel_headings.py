@@ -82,8 +82,20 @@ _OF_ATTENTION = {
 }
 """Settings of attention that the words right above a table alone say, beside its sizes."""
 
+_EXCHANGE = (
+    r"(?:all[ _-]?(?:gather|reduce|to[ _-]?all)|reduce[ _-]?scatter|all2all|a2a|ag|rs|ar)"
+)
+
+_PRODUCT = r"(?:gemms?|mat-?mul|grouped[ _-]?gemm|group[ _-]?gemm)"
+
+_FUSED = rf"(?:{_EXCHANGE} ?\+ ?{_PRODUCT}|{_PRODUCT} ?\+ ?{_EXCHANGE})"
+
+FUSED = re.compile(rf"(?<![A-Za-z]){_FUSED}(?![A-Za-z])", re.IGNORECASE)
+"""A product together with what its ranks exchange, which takes longer: `AG+GEMM`."""
+
 _OPERATOR = re.compile(
-    r"(?<![A-Za-z])(grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax"
+    rf"(?<![A-Za-z])({_FUSED}|"
+    r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax"
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
@@ -721,7 +733,12 @@ _TESTED_PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "matmul", "linear", "w8a8_b
 
 
 def of_tested_products(lines: Sequence[Line], grid: Grid) -> bool:
-    """Whether a table that FlagGems printed is of products, by the operator in its title."""
+    """Whether a table may be of products alone: by the operator in the title that FlagGems printed,
+    and where no title says that ranks exchanged something too, `AllGather + GEMM`."""
+    heading = heading_above(lines, grid)
+    titles = [line.text for each in own_title(lines, grid) for line in each]
+    if any(map(FUSED.search, (*titles, heading.text if heading else ""))):
+        return False
     title = TESTED.match(lines[grid.begin - 1].text) if grid.begin else None
     return title is None or title[1] in _TESTED_PRODUCTS
 

@@ -837,6 +837,7 @@ def of_wholes(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
     """Columns of times with those of whole calls alone, where parts of each of several kernels
     stand in front of their total and sum up to it in every row: `A compute | A comm | A total`."""
     made, sides = list(columns), dict[str, dict[int, re.Match[str]]]()
+    wholes = dict[int, float]()
     if "kernel" not in fields(schema):
         return made
     for at, label in enumerate(map(plain, grid.header())):
@@ -853,10 +854,19 @@ def of_wholes(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
             continue
         if not _sum_up(grid, parts, whole[0]):
             continue
+        if "m" in fields(schema) and any(_OF_COMM.search(own[at][2]) for at in parts):
+            made[whole[0]] = Column()  # more than a product
+            continue
         for at in parts:
             made[at] = Column()
-        aside = of_curve(own[whole[0]][1], schema)
-        made[whole[0]] = Column(fields(schema)["time"], scale, aside, law=_SUM)
+        wholes |= {whole[0]: scale}
+    for own in sides.values() if wholes else ():
+        for at, each in own.items():  # `ours total` beside `torch total`, which has its parts
+            alone = len(own) == 1 and _A_WHOLE.fullmatch(each[2]) and made[at] == Column()
+            if at in wholes or (alone and timed(each[3])):
+                aside = of_curve(each[1], schema)
+                scale = timed(each[3]) or 0.0
+                made[at] = Column(fields(schema)["time"], scale, aside, law=_SUM)
     return made
 
 

@@ -45,6 +45,7 @@ from assay.ingest.kernels.kernel_columns import (
 )
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
+    FUSED,
     below_comments,
     benchmark_above,
     libraries_of_formats,
@@ -398,10 +399,15 @@ def _left_over(
 
 def _of_another_kind(row: GridRow, columns: Sequence[Column], table: CsvTable) -> bool:
     """Whether a row of a table lacks a size of every call of its kind, and is named: a norm among
-    products."""
+    products; or is a product together with what ranks exchange."""
     sizes = {name for need in table.needs if len(need) == 1 for name in need}
     cells = [(plain(cell.text), column) for cell, column in zip(row.cells, columns, strict=False)]
     known = [(text, column.spec) for text, column in cells if column.spec is not None]
+    if "m" in fields(table.schema) and any(
+        FUSED.fullmatch(text) for text, column in cells
+        if column.spec is None or column.spec.name == "kernel"
+    ):  # fmt: skip
+        return True
     lacks = any(
         spec.numeric and spec.name in sizes and (not text or NOTHING.fullmatch(text))
         for text, spec in known
