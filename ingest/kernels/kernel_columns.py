@@ -697,7 +697,7 @@ def _all_square(grid: Grid, at: int) -> bool:
     return bool(found) and all(each and len(set(each.groups())) == 1 for each in found)
 
 
-_TWO_SIZES = re.compile(r"([0-9]{2,}) ?[x×*] ?\1|[0-9]{2,}")
+_TWO_SIZES = re.compile(r"([0-9]{2,}) ?[x×*] ?\1|[0-9]{2,}|[0-9]{1,3}(?:,[0-9]{3})+")
 
 
 def _squares(grid: Grid, at: int) -> bool:

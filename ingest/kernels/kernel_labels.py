@@ -130,7 +130,8 @@ _IN_OTHER_WORDS = {
 }  # fmt: skip
 """Other spellings of labels that a kind of table may know."""
 
-_SEQUENCES = {"numseqs", "nseqs", "numsequences", "nsequences", "numberofsequences", "seqs", "sequences"}
+_SEQUENCES = {"numseqs", "nseqs", "numsequences", "nsequences", "numberofsequences", "seqs",
+              "sequences"}  # fmt: skip
 """Labels of how many sequences a call of attention is of, which its engine counts so."""
 
 _RATE_WORDS = {"flops", "throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
@@ -301,10 +302,11 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     sized = SIZED.fullmatch(label)
     name, printed = (sized[1], sized[2]) if sized else (label, label)
     measure = unit(printed)
-    plainly = not sized or set(split(name)) <= _RATE_WORDS
+    named = sized is not None and _in_signs(name)
+    plainly = not sized or (set(split(name)) <= _RATE_WORDS and not named)
     if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
         return Column(columns["flops_rate"], measure.scale)
-    of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
+    of_memory = not sized or (set(split(name)) <= _BANDWIDTH_WORDS and not named)
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
     held = meaning(label) if "memory" in columns and not at_an_end(label) else None
@@ -315,6 +317,22 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
     return _size_named(name, printed, schema) if sized else None
+
+
+_OF_RATES = re.compile(
+    r"计算|算力|性能|吞吐|速度|速率|实测|有效|达到|平均|显存|内存|访存|带宽|浮点|数据|量|率|的|演算|スループット"
+    r"|実測|帯域幅?|성능|처리량|대역폭"
+)
+
+
+def _in_signs(name: str) -> bool:
+    """Whether a label has more than words for rates in a script without blanks: `朴素`.
+
+    >>> _in_signs("朴素"), _in_signs("实测性能"), _in_signs("measured")
+    (True, False, False)
+    """
+    rest = _OF_RATES.sub("", name)
+    return any(sign >= "\u2e80" and sign.isalpha() for sign in rest)
 
 
 def _bandwidth_with_unit(label: str) -> str:

@@ -706,7 +706,8 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 
 
 _IN_FRONT_OF_UNIT = re.compile(
-    r"(\w[\w .+/-]*?)(?:[_ ](?:time|latency))?(?:[_ ]| ?[(\[])"
+    r"(\w[\w .+/-]*?(?: ?[(\[][A-Za-z][\w .+/-]{1,24}[)\]])?)(?:[_ ](?:time|latency))?"
+    r"(?:[_ ]| ?[(\[])"
     r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]f|[tg]b/s"
     r"|(?:peak[_ ]?)?(?:mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
     re.I,
@@ -736,6 +737,13 @@ NO_KERNEL = _NO_NETWORK | {
     "occupancy", "size", "sizes", "cores", "sms",
 }  # fmt: skip
 """Words of columns that measure a part of each call, or a bound of it, and no other call."""
+
+
+_NO_KERNEL_IN_SIGNS = re.compile(
+    r"理论|理論|峰值|上限|目标|预期|时间|時間|耗时|延迟|时延|带宽|帯域|显存|(?<!共享)内存|编译|拷贝|启动|总|合计|平均"
+    r"|标准差|加速|이론|최대|시간"
+)
+"""The same in scripts without blanks."""
 
 
 def _with_terse_rates(
@@ -779,6 +787,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         rated = found is not None and _OF_A_RATE.search(found[2]) is not None
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
+            continue
+        if _NO_KERNEL_IN_SIGNS.search(label):
             continue
         if "direction" not in fields(schema) and words & _PASSES:
             continue  # of several products
@@ -917,6 +927,13 @@ _DEVICE_BEHIND = re.compile(r"^([^()\[\]]{1,60}?(?: ?[(\[][^()\[\]]{1,20}[)\]])?
 """A quantity in front of whom it is of: `TFLOPS (H100)`, `time (us) on MI300X`."""
 
 
+_OF_ONE = re.compile(
+    r"^[(\[]?(?:1|one|single) ?[x×]?(?: ?(?:GPU|GCD|die|card|device|chip|stack|tile))?[)\]] ?",
+    re.IGNORECASE,
+)
+"""How many of a device computed, behind its name: `MI250X (1 GCD)`."""
+
+
 def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns of the same measurements of several devices, each named in front of its own or behind
     it: `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`, `TFLOPS (H100) | TFLOPS (B200)`."""
@@ -927,6 +944,7 @@ def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
             if cut.start() > LONGEST_NAME:
                 break
             name, rest = label[: cut.start()].replace("_", " "), label[cut.end() :].strip("()[] ")
+            rest = _OF_ONE.sub("", rest).strip("()[] ")
             one = only(name)
             if one is None or one.start or one.end < len(name):
                 continue

@@ -530,7 +530,8 @@ def _with_units(grid: Grid) -> Grid:
         cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         found = [_IN_A_UNIT.fullmatch(cell) for cell in cells if any(map(str.isdigit, cell))]
         units = list(dict.fromkeys(each[2] if each else "" for each in found))
-        if SIZED.fullmatch(plain(label)) is None and (
+        sized = SIZED.fullmatch(plain(label))
+        if (sized is None or not _is_unit(sized[2])) and (
             _of_one_quantity(units) or (units == ["T"] and "TFLOP" in label.upper())
         ):
             told[at] = units[0]
@@ -552,6 +553,15 @@ def _with_units(grid: Grid) -> Grid:
     )
     return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=labels)),
                    rows=tuple(map(bare, grid.rows)))  # fmt: skip
+
+
+def _is_unit(text: str) -> bool:
+    """Whether what a label has in brackets says the unit of its column, or more of it than a name:
+    of a letter, `throughput (p50)`, or of a size nothing is known."""
+    return unit(text) is not None or text in BANDWIDTH or not _A_REMARK.fullmatch(text)
+
+
+_A_REMARK = re.compile(r"(?![mMGKTgk]i?[bB]\b|[a-zA-Z]\b|bytes)[A-Za-z0-9][\w .+/-]{1,30}")
 
 
 def _of_one_quantity(units: Sequence[str]) -> bool:

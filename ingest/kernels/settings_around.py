@@ -744,10 +744,16 @@ _SQUARE = deferred(
 )
 
 
+_CHAIN = deferred(r"(?<![\w-])([MNK]) ?= ?(?!\1)([MNK]) ?= ?(?!\1|\2)[MNK](?![\w-])")
+"""The three sizes of a product that are one, which nothing else has: `M=N=K`."""
+
+
 def of_squares_alone(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether the text above a table is about products, and says that they are square."""
     near = [line.text for each in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
             for line in each]  # fmt: skip
+    if any(map(_CHAIN.search, near)) and not any(map(_NO_PRODUCTS.search, near)):
+        return True
     return of_products(lines, grid) and any(map(_SQUARE.search, near))
 
 
