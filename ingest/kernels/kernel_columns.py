@@ -125,8 +125,9 @@ def columns_of(
         columns = by_devices(of_their_times(grid, columns, table.schema, above), table.schema)
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
-    columns = of_wholes(grid, of_kernels(grid, columns, table.schema), table.schema)
-    columns = of_formats(grid, columns, table.schema)
+    columns = of_formats(
+        grid, of_wholes(grid, of_kernels(grid, columns, table.schema), table.schema), table.schema
+    )
     columns = of_terse_rates(grid, of_cuda(grid, columns, table.schema), table.schema)
     columns = _beside_sides(times_of_rates(grid, columns, table.schema), table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)

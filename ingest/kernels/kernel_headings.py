@@ -82,9 +82,7 @@ _OF_ATTENTION = {
 }
 """Settings of attention that the words right above a table alone say, beside its sizes."""
 
-_EXCHANGE = (
-    r"(?:all[ _-]?(?:gather|reduce|to[ _-]?all)|reduce[ _-]?scatter|all2all|a2a|ag|rs|ar)"
-)
+_EXCHANGE = r"(?:all[ _-]?(?:gather|reduce|to[ _-]?all)|reduce[ _-]?scatter|all2all|a2a|ag|rs|ar)"
 
 _PRODUCT = r"(?:gemms?|mat-?mul|grouped[ _-]?gemm|group[ _-]?gemm)"
 

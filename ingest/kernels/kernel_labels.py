@@ -31,7 +31,7 @@ _LOSSES = r"loss ?\+ ?grad(?:ient)?s?(?=:)|grad(?:ient)?s?(?=:)|loss(?=:)"
 """Passes of a loss: `Loss: time (ms) | Gradient: time (ms) | Loss+Gradient: time (ms)`."""
 
 _ASIDE = re.compile(
-    rf"(?P<dtype>{FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
+    rf"(?P<dtype>(?!float[234](?![A-Za-z0-9_])){FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
     r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|fwdbwd|forward|backward|fwd|bwd"
     r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,
@@ -281,8 +281,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if field in columns:
         return Column(columns[field], scale_of_unit)
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
-    if "kv_seq" in columns and normalise(label) in _SEQUENCES:
-        return Column(columns["batch"])
+    label = "batch" if "kv_seq" in columns and normalise(label) in _SEQUENCES else label
     label = _OF_DEVICE.sub("", label, count=1)
     if "busbw" in columns:
         label = _bandwidth_with_unit(label)

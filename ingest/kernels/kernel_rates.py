@@ -847,36 +847,32 @@ def of_wholes(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
     """Columns of times with those of whole calls alone, where parts of each of several kernels
     stand in front of their total and sum up to it in every row: `A compute | A comm | A total`."""
     made, sides = list(columns), dict[str, dict[int, re.Match[str]]]()
-    wholes = dict[int, float]()
     if "kernel" not in fields(schema):
         return made
     for at, label in enumerate(map(plain, grid.header())):
         if found := _A_PART.fullmatch(label):
             sides.setdefault(found[1].casefold(), {})[at] = found
+    wholes = dict[int, re.Match[str]]()
     for own in sides.values():
         whole = [at for at, each in own.items() if _A_WHOLE.fullmatch(each[2])]
         parts = [at for at in own if at not in whole]
-        if not whole and len(parts) > 1 and any(_OF_COMM.search(own[at][2]) for at in parts):
-            for at in parts:
-                made[at] = Column()  # nobody says how long the whole took
-        scale = timed(own[whole[0]][3]) if len(whole) == 1 and len(parts) > 1 else None
-        if not scale or len({each[3] for each in own.values()}) > 1:
+        exchanged = any(_OF_COMM.search(own[at][2]) for at in parts)
+        if len(parts) < SEVERAL or len({each[3] for each in own.values()}) > 1:
             continue
-        if not _sum_up(grid, parts, whole[0]):
-            continue
-        if "m" in fields(schema) and any(_OF_COMM.search(own[at][2]) for at in parts):
+        summed = len(whole) == 1 and _sum_up(grid, parts, whole[0])
+        if "m" in fields(schema) and summed and exchanged:
             made[whole[0]] = Column()  # more than a product
-            continue
-        for at in parts:
-            made[at] = Column()
-        wholes |= {whole[0]: scale}
-    for own in sides.values() if wholes else ():
-        for at, each in own.items():  # `ours total` beside `torch total`, which has its parts
-            alone = len(own) == 1 and _A_WHOLE.fullmatch(each[2]) and made[at] == Column()
-            if at in wholes or (alone and timed(each[3])):
-                aside = of_curve(each[1], schema)
-                scale = timed(each[3]) or 0.0
-                made[at] = Column(fields(schema)["time"], scale, aside, law=_SUM)
+        elif summed or (not whole and exchanged):
+            for at in parts:  # of nothing, where nobody says how long the whole took
+                made[at] = Column()
+            wholes |= {at: own[at] for at in whole}
+    if wholes:  # `ours total` beside `torch total`, which has its parts
+        ones = (own for own in sides.values() if len(own) == 1)
+        wholes |= {at: each for own in ones for at, each in own.items()
+                   if made[at] == Column() and _A_WHOLE.fullmatch(each[2])}  # fmt: skip
+    for at, each in wholes.items():
+        aside, scale = of_curve(each[1], schema), timed(each[3]) or 0.0
+        made[at] = Column(fields(schema)["time"], scale, aside, law=_SUM)
     return made
 
 

@@ -739,7 +739,8 @@ def _label_of(name: str, measure: str) -> str:
 
 
 _BEHIND_NAME = re.compile(
-    r"(?P<name>[^()\[\]|]{1,60}?)(?: ?[(\[]| ?@ ?| on (?:an? )?|, )(?P<gpu>[^()\[\]|,]{2,40}?)[)\]]?"
+    r"(?P<name>[^()\[\]|]{1,60}?)(?: ?[(\[]| ?@ ?| on (?:an? )?|, )"
+    r"(?P<gpu>[^()\[\]|,]{2,40}?)[)\]]?"
 )
 """A name, and behind it the device that its row is of: `RMSNorm (H100)`, `cuBLAS on MI300X`."""
 

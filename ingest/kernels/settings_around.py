@@ -481,8 +481,8 @@ _OF_A_COMMENT = re.compile(
 
 
 def _rules_sections(lines: Sequence[Line]) -> bool:
-    """Whether every rule of a document stands right above the heading of a section, two of them at
-    least, and none of these is that of a comment: they part sections, and no comments."""
+    """Whether every rule of a document stands right above the heading of a section, and none of
+    these is that of a comment: they part sections, and no comments."""
     begun = 0
     for at, line in enumerate(lines):
         if line.text.strip() not in _RULE or not at or lines[at - 1].text.strip():
@@ -496,7 +496,7 @@ def _rules_sections(lines: Sequence[Line]) -> bool:
         if _OF_A_COMMENT.search(text):
             return False
         begun += 1
-    return begun > 1
+    return begun > 0
 
 
 def _title(lines: Sequence[Line]) -> Line | None:

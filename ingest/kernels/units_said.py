@@ -301,9 +301,10 @@ def _of_a_tutorial(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
 
 _QUOTED = deferred(
     r"(?<![\w.,/×x-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7})(\.[0-9]{1,4})? ?"
-    r"([GTP](?=[Ff][Ll][Oo][Pp]))(?:FLOP|Flop|flop)[sS]?(?:/s(?:ec)?)?(?![A-Za-z/])"
+    r"([GTP](?=[Ff][Ll][Oo][Pp]))(?:FLOP|Flop|flop)[sS]?(?:/s(?:ec)?)?"
+    r"(?![A-Za-z/]| ?(?:\w+ ){0,2}peak)"
 )
-"""A rate with its unit in prose: `2.3 PFLOPS`."""
+"""A rate with its unit in prose, which is no bound: `2.3 PFLOPS`."""
 
 _AT_MOST = re.compile(
     r"\b(?:peaks?|best|max(?:imum)?|up to|highest|top(?:s out| out|ping)?|reach(?:es|ed|ing)?"
@@ -372,9 +373,7 @@ def _bare_columns(grid: Grid) -> list[list[float]]:
 _THOUSANDS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?")
 
 
-def _rates_of_section(
-    lines: Sequence[Line], grid: Grid
-) -> Iterator[tuple[Printed, float, bool]]:
+def _rates_of_section(lines: Sequence[Line], grid: Grid) -> Iterator[tuple[Printed, float, bool]]:
     """The rates that the prose between the heading of a table and the next heading or table says,
     the factor of their unit, and whether each is the highest."""
     begin, end = grid.begin, grid.end
@@ -399,9 +398,7 @@ def _rates_of_section(
                     yield printed(text), _RATES[each[3]], highest
 
 
-def _repeated(
-    lines: Sequence[Line], grid: Grid, columns: Sequence[Sequence[float]]
-) -> Told | None:
+def _repeated(lines: Sequence[Line], grid: Grid, columns: Sequence[Sequence[float]]) -> Told | None:
     """The unit that the heading of another table says, which has the highest numbers of two columns
     of this one at least."""
     highest = {max(each) for each in columns}
