@@ -496,7 +496,11 @@ def _rules_sections(lines: Sequence[Line]) -> bool:
         if _OF_A_COMMENT.search(text):
             return False
         begun += 1
-    return begun > 0
+    return begun > 1 or (begun == 1 and not any(_ONE_AUTHOR.search(line.text) for line in lines))
+
+
+_ONE_AUTHOR = re.compile(r"\b(?:I|my|mine|we|our|ours|us|you|your|thanks?|hi|hello)\b", re.I)
+"""Words of authors who speak for themselves, and after whom another may speak."""
 
 
 def _title(lines: Sequence[Line]) -> Line | None:
