@@ -236,9 +236,9 @@ def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Recor
     if any("kernel" in record.cells for record in records):
         return
     if records and of_nvbench(grid) and (named := benchmark_above(lines, grid)):
-        cell = Cell(named, grid.heads[0].line.number, 1, value_origin="stated")
+        line = grid.heads[0].line.number
         for record in records:
-            record.cells["kernel"] = cell
+            record.cells["kernel"] = Cell(named, line, 1, value_origin="stated")
         return
     formats = {spelled(each.cells["dtype"].text) if "dtype" in each.cells else ""
                for each in records}  # fmt: skip
