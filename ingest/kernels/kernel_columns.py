@@ -597,15 +597,21 @@ _WORD = re.compile(r"(?![0-9]+ ?[kKMG]?i?B?$)(?!.*[0-9] ?[x×*] ?[0-9]).*[A-Za-z
 def matrix(
     grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
 ) -> list[Column]:
-    """The columns of a table of sizes, or of operations, by numbers of ranks, or of operations by
-    sizes, of the one quantity named above."""
+    """The columns of a table of sizes, of operations or of whoever exchanged, by numbers of ranks,
+    or of these by sizes, of the one quantity named above."""
     labels = [plain(label) for label in grid.header()]
-    sized = measured_as(labels[0], schema) if len(labels) > 1 else None
-    if bare is None or bare.spec is None or sized is None or sized.spec is None:
+    if across := _by_messages(grid, schema, above, bare):
+        return across
+    first = measured_as(labels[0], schema) if len(labels) > 1 else None
+    sized = first or _of_whom(grid, above, bare)
+    if bare is None or bare.spec is None or sized is None:
         return []
-    if sized.spec.name != "op" and (sized.spec.name != "bytes" or "op" not in above):
+    named = sized.spec.name if sized.spec is not None else ""
+    if named != "op" and (named not in ("", "bytes", "dtype", "gpu") or "op" not in above):
         return []
-    if sized.spec.name == "op" and (messages := _messages(labels[1:])):
+    if named in ("dtype", "gpu") and bare.spec.name == "time" and "bytes" not in above:
+        return []
+    if named == "op" and (messages := _messages(labels[1:])):
         return [sized, *(replace(bare, aside={"bytes": str(each)}) for each in messages)]
     found = [_OF_RANKS.match(label) for label in labels[1:]]
     by_nodes = {each["nodes"]: each["ranks"] for each in found
@@ -622,6 +628,94 @@ def matrix(
         seen.add(ranks)
         columns.append(replace(bare, aside=aside))
     return _binary(grid, columns) if seen else []
+
+
+def _of_whom(grid: Grid, above: Mapping[str, Cell], bare: Column | None) -> Column | None:
+    """The column of names in front of numbers of ranks, of whoever exchanged one message: it is
+    kept as printed. A time without a size says nothing."""
+    texts = [plain(row.cells[0].text) for row in grid.rows if row.cells]
+    timed_so = bare is not None and bare.spec is not None and bare.spec.name == "time"
+    said = "op" in above and (not timed_so or "bytes" in above)
+    return Column() if said and texts and all(map(_WORD.match, texts)) else None
+
+
+_MESSAGE = re.compile(
+    r"(?P<before>[^0-9]{0,40}?)(?<![\w.])(?P<size>[0-9]{1,4}) ?(?P<sign>[KMG](?:i?B)?|B)(?![\w/])"
+    r"(?P<behind>.{0,40})"
+)
+"""The size of a message in a label, alone or beside what was measured: `busbw @ 1 GiB (GB/s)`."""
+
+_OF_A_MESSAGE = re.compile(r"(?:[@,:=]|\b(?:at|of|for|messages?|msgs?|size|payload)\b)", re.IGNORECASE)
+
+_FACTS_OF_A_ROW = {"ranks", "op", "dtype", "gpu"}
+
+_OF_EACH_RANK = re.compile(r"\b(?:per|each|/) ?(?:rank|gpu|device|process|npu)", re.IGNORECASE)
+
+_AS_EACH_SENDS = {"all_reduce", "broadcast", "all_to_all", "sendrecv", "reduce"}
+"""Operations whose message is what each rank has of it."""
+
+
+def _by_messages(
+    grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
+) -> list[Column]:
+    """The columns of a table of sizes of messages side by side, behind ranks, formats, devices or
+    the names of whoever exchanged them: `Nodes | Ranks | 64 MiB | 4 GiB`."""
+    labels = [plain(label) for label in grid.header()]
+    found = {at: told for at, label in enumerate(labels) if (told := _MESSAGE.fullmatch(label))}
+    told = list(dict.fromkeys(f"{each['size']}{each['sign']}" for each in found.values()))
+    sizes = _messages(told) if any(not each.endswith(("0B", "8B")) for each in told) else []
+    if not found or 0 in found or not sizes:
+        return []
+    bytes_of = dict(zip(told, map(str, sizes), strict=True))
+    columns = list[Column]()
+    for at, label in enumerate(labels):
+        if at not in found:
+            columns.append(_fact_of_rows(label, schema))
+            continue
+        column = _of_one_message(found[at], schema, bare)
+        if column is None:
+            return []
+        size = bytes_of[f"{found[at]['size']}{found[at]['sign']}"]
+        columns.append(replace(column, aside={**column.aside, "bytes": size}))
+    columns = _of_nodes(grid, of_types(grid, columns, schema), schema, above)
+    facts = [each.spec.name for each in columns if each.spec and "bytes" not in each.aside]
+    said = {*above, *facts}
+    of_each = _OF_EACH_RANK.search(labels[0]) and not (
+        "op" in above and above["op"].text in _AS_EACH_SENDS
+    )
+    keys = [(each.spec.name, each.aside["bytes"]) for each in columns
+            if each.spec is not None and "bytes" in each.aside]  # fmt: skip
+    if of_each or len(facts) != len({*facts}) or len(keys) != len({*keys}):
+        return []
+    return columns if {"op", "ranks"} <= said else []
+
+
+def _fact_of_rows(label: str, schema: Schema) -> Column:
+    """The column of a fact of each row, whose label may say what stands across behind a stroke:
+    `ranks \\ message size`; one that is kept as printed of any other."""
+    for part in (label, re.split(r"[\\/↓→]", label)[0].strip()):
+        told = measured_as(part, schema) if part else None
+        if told is not None and told.spec is not None and told.spec.name in _FACTS_OF_A_ROW:
+            return told
+    return Column()
+
+
+def _of_one_message(
+    found: re.Match[str], schema: Schema, bare: Column | None
+) -> Column | None:
+    """The column of a label that says the size of a message, of what its other words or else the
+    text above say was measured; None where nothing does."""
+    rest = _OF_A_MESSAGE.sub(" ", f"{found['before']} {found['behind']}").replace("()", " ")
+    rest = " ".join(rest.split())
+    if not rest:
+        return bare
+    told = measured_as(rest, schema) or measured_as(f"busbw ({rest.strip('()[]')})", schema)
+    if told is None or told.spec is None or not says_how_fast(told.spec):
+        return None
+    if not told.scale or measured_as(rest, schema) is None:  # a unit or a name alone
+        same = bare is not None and bare.spec is not None and bare.spec.unit == told.spec.unit
+        return replace(bare, scale=told.scale or bare.scale) if bare and same else None
+    return told
 
 
 def _messages(labels: Sequence[str]) -> list[int]:

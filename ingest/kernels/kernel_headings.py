@@ -267,7 +267,10 @@ _OF_COLLECTIVES = deferred(
     re.IGNORECASE,
 )
 
-_RANKS = re.compile(r"(?<![\w.×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
+_RANKS = re.compile(
+    r"(?<![\w.×])([0-9]+)\s*(?:[ghnx]pus?|gcds?|tiles|ranks?|devices|cards|accelerators)\b",
+    re.IGNORECASE,
+)
 
 _OF_DEVICES = deferred(
     rf"\b(?i:on|across|over|between|among) ([0-9]{{1,4}}) {SIGN}s?(?: GPUs?)?(?![A-Za-z0-9])"
@@ -303,17 +306,41 @@ _ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
 
 _NODES = re.compile(
     r"(?<![\w.])([0-9]+)\s*nodes?\s*(?:[x×,*(]|with|of)\s*([0-9]+)\s*[x×]?\s*"
-    r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
+    r"(?:[ghnx]pus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
 
 _ON_SO_MANY = deferred(
-    r"(?<![\w.,×-])((?:1[7-9]|[2-9][0-9]|[1-9][0-9]{2,4})) ?(?:GPUs?|ranks|devices|NPUs?) ?"
-    r"\((?:on |= ?|across )?[0-9]{1,4} (?:[A-Za-z][\w.-]* )?nodes\)",
+    r"(?<![\w.,×-])(9|[1-9][0-9]{1,4}) ?(?:[GHNX]PUs?|GCDs?|ranks|devices|cards) ?"
+    r"(?:\((?:on |= ?|across |over )?|(?:on|across|over|spread over) |[,/] ?)"
+    r"([0-9]{1,4}) (?:[A-Za-z][\w.-]* )?(?:nodes|servers|hosts|machines)\b"
+    r"(?! ?(?:[x×*]|with|of|each)\b)",
     re.IGNORECASE,
 )
-"""More ranks than any node has, and in brackets how many nodes they are on: `32 GPUs (8 nodes)`."""
+"""Ranks, and behind them how many nodes they are on: `32 GPUs (8 nodes)`, `16 GPUs on 2 nodes`."""
+
+LARGEST_NODE = 16
+"""Devices of the largest node: more are those of several."""
+
+HALF_A_NODE = 8
+"""Devices of most nodes."""
+
+
+def _on_all_nodes(text: str) -> str | None:
+    """The ranks of all nodes of a text that says behind them how many nodes they are on; more than
+    any node has, or as many as nodes of four or of eight make.
+
+    >>> _on_all_nodes("32 GPUs (8 nodes)"), _on_all_nodes("16 ranks (2 nodes)")
+    ('32', '16')
+    >>> _on_all_nodes("8 GPUs (2 nodes)"), _on_all_nodes("16 GPUs (16 nodes)")
+    (None, None)
+    """
+    found = _ON_SO_MANY.search(text)
+    if found is None:
+        return None
+    ranks, nodes = int(found[1]), int(found[2])
+    return found[1] if ranks > LARGEST_NODE or ranks in (4 * nodes, 8 * nodes) else None
 
 _PER_NODE = deferred(
     rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
@@ -1105,8 +1132,8 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks_per_node", shared[1]
         whole = _of_all_nodes(text, int(shared[1]))
         yield from [("ranks", str(whole))] if whole else []
-    elif of_all := _ON_SO_MANY.search(text):
-        yield "ranks", of_all[1]
+    elif of_all := _on_all_nodes(text):
+        yield "ranks", of_all
     elif named := _NAMED.search(text) or (OPERATION.search(text) and _WORLD.search(text)):
         yield "ranks", next(filter(None, named.groups()))
     else:
@@ -1189,7 +1216,14 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     if nodes is None:
         return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
     many, of_each = int(nodes[1]), int(nodes[2])
-    if re.search(r"[x×*]|each|per node|nodes? of\b", text[nodes.start() :], re.IGNORECASE):
-        return str(many * of_each)
     inside = "(" in nodes[0]  # `2 nodes (8 GPUs)` may have as many each
+    if many == 1:
+        return ranks
+    behind = text[nodes.start() :]
+    said = re.search(r"\beach\b|per node|nodes? of\b", behind, re.IGNORECASE)
+    if inside and not said and of_each > HALF_A_NODE and of_each % many == 0:
+        whole = of_each > LARGEST_NODE or of_each in (4 * many, 8 * many)
+        return str(of_each) if whole else None  # `4 nodes (32x H200)`
+    if said or re.search(r"[x×*]", behind):
+        return str(many * of_each)
     return ranks if of_each in (4 * many, 8 * many) and not (inside and of_each <= 8) else None

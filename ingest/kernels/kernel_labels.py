@@ -99,7 +99,8 @@ _BYTES = {
 
 LOOSE = {
     "size": "bytes", "payload": "bytes", "messagesize": "bytes", "消息": "bytes",
-    "msgsize": "bytes",
+    "msgsize": "bytes", "message": "bytes", "msg": "bytes", "buffer": "bytes",
+    "buffersize": "bytes", "messagelength": "bytes", "transfersize": "bytes",
     "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",

@@ -284,6 +284,9 @@ def _matrix(
 ) -> list[Column]:
     """The columns of a table of sizes by numbers of ranks, or of names by sizes."""
     bare = bare_column(lines, grid, table.schema)
+    timed_so = bare is not None and bare.spec is not None and bare.spec.name == "time"
+    if timed_so and "op" in fields(table.schema) and of_whole_runs(lines, grid, headless=False):
+        return []
     across = matrix(grid, table.schema, above, bare)
     cubes = all(_CUBE.search(label) for label in grid.header()[1:])
     square = "m" in fields(table.schema) and (cubes or of_squares_alone(lines, grid))

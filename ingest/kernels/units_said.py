@@ -493,7 +493,8 @@ def in_proved_units(grid: Grid) -> Grid:
 
 
 _OF_BYTES = re.compile(
-    r"(?:message |msg |buffer |data )?(?:size|bytes|payload)(?: ?[(\[](?:B|bytes)[)\]]|[ _]bytes)?",
+    r"(?:(?:message |msg |buffer |data )?(?:size|bytes|payload)|message|msg|buffer)"
+    r"(?: ?[(\[](?:B|bytes)[)\]]|[ _]bytes)?",
     re.IGNORECASE,
 )
 
