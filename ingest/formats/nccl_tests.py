@@ -20,6 +20,7 @@ from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
+from assay.ingest.source.posts import author_of
 
 MICRO, GIGA = 1e-6, 1e9
 
@@ -113,7 +114,8 @@ class _Run:
     ends: list[int] = field(default_factory=list)  # columns in which they end
     reversed: bool = False  # whether the collective in place is printed first
     least: int = 0  # ranks of each process: its threads and their devices
-    above: tuple[Line, ...] = ()  # words above its table
+    above: tuple[Line, ...] = ()  # words above its table, of its own post
+    author: str = ""  # of the post, in a thread
     since: int = 0  # last row of the table before
     records: list[Record] = field(default_factory=list)
 
@@ -139,7 +141,7 @@ def fold(region: Region) -> Folded:
     folded = Folded()
     runs = [_Run()]
     words = deque[Line](maxlen=NEAR)
-    command, last = "", 0
+    command, last, author = "", 0, ""
     for line in region.lines:
         run = runs[-1]
         if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
@@ -147,21 +149,27 @@ def fold(region: Region) -> Folded:
             if _TITLE.match(line.text) and line.number not in folded.claimed:
                 words.append(line)
             if run.labels and not run.above:
-                run.above, run.since = tuple(words), last
+                run.above, run.since, run.author = tuple(words), last, author
         elif run.labels and _ROW.match(line.text):
             _row(region, line, run, folded)
             last = line.number
         else:
             command = f"{command[:-1]} {line.text}" if command.endswith("\\") else line.text
             command = command[:LONGEST]
+            if told := author_of(line.text):
+                opens = not author and not last
+                author = told
+                if not opens:  # the title of a thread is of its first post
+                    words.clear()
+                    run = _Run()
             words.append(line)
             if found := _PROGRAM.search(line.text):
                 operation = _operation(found[1], line, line.column + found.start())
                 run = _Run(operation, command, line)
         if run is not runs[-1]:
             runs.append(run)
-    for run in runs:
-        _settle(run)
+    for at, run in enumerate(runs):
+        _settle(run, [each for each in runs[:at] if each.records and each.author == run.author])
     return folded
 
 
@@ -290,14 +298,16 @@ def _halves(line: Line, values: Sequence[tuple[str, Token]], run: _Run) -> list[
     return records
 
 
-def _settle(run: _Run) -> None:
-    """Give every row of a run the operation, device and ranks that the lines above it say.
+def _settle(run: _Run, before: Sequence[_Run]) -> None:
+    """Give every row of a run the operation, device and ranks that the lines above it say, or that
+    the run `before` had of which they say that it was the same.
 
     Several devices of one rank are several runs that print at once: nobody knows whose row it is.
     """
     if not run.records:
         return
-    said = run.operation or _said_above(run)
+    again = _again(run, before)
+    said = (run.operation if _reduces(run) else None) or _said_above(run) or again.get("op") or _reduced_by_all(run)
     alone = len({rank for _, rank, _, _ in run.devices}) == len(run.devices)
     told: dict[str, Cell] = {}
     if run.devices and alone:
@@ -308,10 +318,61 @@ def _settle(run: _Run) -> None:
         told = _machine(run)
     if alone:
         told |= _listed(run) if _lists_all(run) else _claimed(run, said)
+    told = {name: again[name] for name in ("gpu",) if name in again} | told
     ranks = int(told["ranks"].text) if "ranks" in told else 0
     for record in run.records:
         operation = said or _told_by_size(record, ranks)
         record.cells |= told | ({"op": operation} if operation else {})
+
+
+_SAME = re.compile(
+    r"\b(?:(?:the |my )?same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|nodes?|machines?|hosts?"
+    r"|boxe?s?|set-?up|settings?|hardware|servers?|systems?|config\w*|cluster|gpus?|test|run|benchmark)\b"
+    r"(?! (?:problem|issue|here|as (?:you|yours|@)))",
+    re.IGNORECASE,
+)
+"""Found above a run of the command, or on the machines, of the one before: `same nodes`."""
+
+_BY_COMMAND = re.compile(
+    r"(?:same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|set-?up|settings?|config|test|run"
+    r"|benchmark)",
+    re.IGNORECASE,
+)
+
+
+def _again(run: _Run, before: Sequence[_Run]) -> dict[str, Cell]:
+    """The device of the run before, of the same author, and its operation where the command was the
+    same too, if the words above a run say so."""
+    near = [line for line in run.above if line.number > run.since and len(line.text) <= LONGEST]
+    if not before or not any(_SAME.search(line.text) for line in near):
+        return {}
+    cells = before[-1].records[0].cells
+    names = ["op"] if any(_BY_COMMAND.search(line.text) for line in near) else []
+    told = {name: cells[name] for name in (*names, "gpu") if name in cells}
+    if "op" in told and not _may_do(run, told["op"].text):
+        told.pop("op")
+    return told
+
+
+def _reduces(run: _Run) -> bool:
+    """Whether a run may be of the operation that was named: nothing is reduced by none."""
+    none = any(r.cells["redop"].text == "none" for r in run.records if "redop" in r.cells)
+    return not (none and run.operation is not None and run.operation.text in _REDUCE)
+
+
+def _reduced_by_all(run: _Run) -> Cell | None:
+    """A reduction that has no root and whose size is count × width is an all-reduce, where its
+    bandwidths are those of one of so many ranks."""
+    from assay.ingest.kernels.collective_ranks import told_by_ratio  # noqa: PLC0415, few logs
+
+    for record in run.records:
+        reduced = "redop" in record.cells and record.cells["redop"].text not in ("", "none")
+        if not reduced or _share(record) != 1 or ("root", "-1") not in record.other:
+            return None
+    if not told_by_ratio("all_reduce", _bandwidths(run)):
+        return None
+    first, law = run.records[0], "size = count × width of a reduction without a root: all-reduce"
+    return Cell("all_reduce", first.line, first.column, value_origin="solved", law=law)
 
 
 def _lists_all(run: _Run) -> bool:

@@ -18,6 +18,7 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
+from assay.ingest.source.posts import of_own_author, own_post
 from assay.ingest.vocabulary.devices import only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -449,6 +450,7 @@ def settings_around(lines: Sequence[Line], names: Sequence[str]) -> dict[str, Ce
 def around(lines: Sequence[Line]) -> Iterator[Line]:
     """The first lines below each heading around a table, the title of its document or that of a
     set-up before it, the nearest first; none of those above a rule between two comments."""
+    lines = of_own_author(lines)
     depth, below = 8, list[Line]()
     begins = bool(lines) and lines[0].number < NEAR
     title = _title(lines) if begins else None
@@ -526,6 +528,7 @@ def depth_of(line: Line) -> int:
 def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
     """The one device that the text below the headings around a table names, or a section on the
     set-up before it, or the text in front of all headings; of several none."""
+    lines = of_own_author(lines)
     depth, said = 7, dict[str, Cell]()
     below: list[Line] = []
     begins = bool(lines) and lines[0].number < NEAR
@@ -673,6 +676,7 @@ _STYLED = re.compile(
 
 def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
+    lines = own_post(lines)
     if lines and (CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
         yield [lines[-1]]
     near: list[Line] = []
