@@ -189,11 +189,11 @@ _IN_TEXT = re.compile(
     r"|\b(?:(?:milli)?seconds?|secs?|ms|s) ?(?:/|per) ?(?:training |optimi[sz]er |global )?"
     r"(?:steps?|it(?:er(?:ation)?)?)\b"
     r"|\b[MH]FU\b|\b[GT]FLOP(?:S|s|/s)|\b(?:step|iteration) times?\b|\bpeak (?:GPU )?(?:memory"
-    r"|VRAM)\b"
+    r"|VRAM)\b|\b(?:bus|alg(?:o(?:rithm)?)?)[ _]?(?:bw|bandwidths?)\b"
     r"|每秒|吞吐|单步(?:耗时|时间)|毎秒",
     re.IGNORECASE,
 )
-"""Words of a text whose table has numbers of training."""
+"""Words of a text whose table has numbers of training, or bandwidths of collectives."""
 
 
 def _labelled(head: GridRow) -> bool:

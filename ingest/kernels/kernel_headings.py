@@ -428,7 +428,7 @@ def _far_above(
     if collective and "ranks" not in {*found, *doubtful}:
         found |= _ranks_around(above, found.get("op"))
     if collective and "dtype" not in {*found, *doubtful}:
-        found |= _of_nccl(above, found.get("op"))
+        found |= _of_nccl(above, found.get("op")) or _of_output(above)
     return found
 
 
@@ -686,6 +686,27 @@ def _of_nccl(lines: Sequence[Line], op: Cell | None) -> dict[str, Cell]:
         return {}
     word, line = told[0]
     return {"dtype": Cell(word, line.number, line.column, value_origin="stated")}
+
+
+_TYPE_SAID = deferred(
+    r"[\s#*>-]{0,8}(?:data|elem(?:ent)?|msg|buffer|tensor)?[ _-]?(?:d?types?|precision|format)"
+    rf"(?:\s{{0,20}}[:=]\s{{0,4}}|\s{{2,24}})(?:torch\.)?({NUMBER_FORMAT}|half|float|double)\s*[,;.]?\s*",
+    re.IGNORECASE,
+)
+"""The line of a program's settings that says the type of all it sends: `dtype    bfloat16`."""
+
+
+def _of_output(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The type that a program said in front of its tables, in a text without headings."""
+    if any(HEADING.fullmatch(line.text) for line in lines):
+        return {}
+    told = dict[str, Cell]()
+    for line in lines:
+        found = _TYPE_SAID.fullmatch(line.text) if len(line.text) <= LONGEST else None
+        if found:
+            cell = Cell(found[1], line.number, line.column, value_origin="stated")
+            kept(told, "dtype", cell)
+    return {"dtype": next(iter(told.values()))} if len(told) == 1 else {}
 
 
 def _ranks_around(lines: Sequence[Line], op: Cell | None) -> dict[str, Cell]:

@@ -27,11 +27,20 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+| ?\([^()|*
 
 
 def is_heading(lines: Sequence[Line], at: int) -> bool:
-    """Whether a line is a heading, and no further line of a comment."""
+    """Whether a line is a heading, and no further line of a comment, nor what a command printed."""
     if not HEADING.fullmatch(lines[at].text):
+        return False
+    if at and lines[at].text.startswith("#") and _TYPED.match(lines[at - 1].text):
         return False
     return not (at and lines[at].text.startswith("# ") and lines[at - 1].text.startswith("# "))
 
+
+_TYPED = deferred(
+    r"\s{0,8}(?:[\w.@~:/()-]{0,60}[$%] ?)?(?:\w{1,40}=\S{1,80} ){0,6}(?:sudo |time )?"
+    r"(?:mpi(?:run|exec)|srun|torchrun|flux run|python[0-9.]{0,4}|\./\S)"
+    r"|\s{0,8}(?:[\w.@~:/()-]{0,60} ?)?\$ \S"
+)
+"""The beginning of a line that is a command."""
 
 FAR = 400
 """Lines above a table among which the headings around its own are looked for."""
