@@ -160,7 +160,10 @@ def upright(grid: Grid) -> Grid:
     rest = [text for text, told in zip(down, measured, strict=True) if not told]
     if not any(measured) or len({*down}) < len(down) or not all(map(_COMPARED.fullmatch, rest)):
         return grid
-    named = all(_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text) for text in labels[1:])
+    named = all(
+        _A_SIZE.fullmatch(text) or (_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text))
+        for text in labels[1:]
+    )
     numbers = all(
         _NUMBER.fullmatch(_MARKS.sub("", cell.text).strip())
         for row in grid.rows for cell in row.cells[1:]
@@ -193,11 +196,14 @@ _OF_COLLECTIVES = re.compile(
 
 
 def _of_names(names: Sequence[str]) -> str:
-    """The label of names that have none: of devices, formats, passes, or of who computes; none of
-    collectives, whose names speak for themselves."""
+    """The label of names that have none: of devices, formats, passes, sizes of messages, or of who
+    computes; none of collectives, whose names speak for themselves."""
     if all((one := only(name)) and len(one.text) * 2 > len(name) for name in names):
         return "gpu"
     for shape, label in ((_FORMATS, "dtype"), (_PASSES, "direction"), (_OF_COLLECTIVES, "")):
         if all(map(shape.fullmatch, names)):
             return label
-    return "implementation"
+    return "message size" if all(map(_A_SIZE.fullmatch, names)) else "implementation"
+
+
+_A_SIZE = re.compile(r"[0-9]+(?:\.[0-9]+)? ?(?:[KMG]i?)?B")

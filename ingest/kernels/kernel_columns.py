@@ -153,6 +153,8 @@ def columns_of(
         return []
     every = {*held, *(column.spec.name for column in columns if column.spec)}
     every |= {name for name in above if name != "kernel"}  # who, and of nobody knows what
+    if "ranks" not in held and _on_several_nodes(grid, columns):
+        every -= {"ranks"}
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
     every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
@@ -187,6 +189,15 @@ def _of_nodes(
         law, scale = _OF_NODES, float(each_has.text)
         made[places[0]] = Column(fields(schema)["ranks"], scale, law=law)
     return made
+
+
+def _on_several_nodes(grid: Grid, columns: Sequence[Column]) -> bool:
+    """Whether rows are of different numbers of nodes, which are as many ranks in none of them."""
+    for at, label in enumerate(grid.header()):
+        if columns[at] == Column() and normalise(plain(label)) in _NODES:
+            texts = {plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)}
+            return len(texts) > 1 and all(map(str.isdecimal, texts))
+    return False
 
 
 def _of_labels(grid: Grid, schema: Schema, bare: Column | None) -> list[Column]:
@@ -679,7 +690,8 @@ def _by_messages(
         columns.append(replace(column, aside={**column.aside, "bytes": size}))
     columns = _of_nodes(grid, of_types(grid, columns, schema), schema, above)
     facts = [each.spec.name for each in columns if each.spec and "bytes" not in each.aside]
-    said = {*above, *facts}
+    several = "ranks" not in facts and _on_several_nodes(grid, columns)
+    said = {*above, *facts} - ({"ranks"} if several else set())
     of_each = _OF_EACH_RANK.search(labels[0]) and not (
         "op" in above and above["op"].text in _AS_EACH_SENDS
     )

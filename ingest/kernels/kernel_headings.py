@@ -220,6 +220,7 @@ OPERATION = re.compile(
 _OF_NCCL = deferred(
     r"(?:\b[nr]ccl[-_ ]tests\b.*[ ,(]|_perf\b[^|;&`]* (?:-d|--datatype)[ =]|_perf`?, )"
     r"(float|half|bfloat16|double)\b"
+    r"|_perf\b[^|;]{0,80}, `?(float|half|bfloat16|double)`?[\s.:]{0,4}$"
     r"|(?:^|[,;:] )`?(float|half|bfloat16|double)`?, `?(?:sum|avg|max|min|prod)\b",
     re.IGNORECASE,
 )
@@ -239,7 +240,7 @@ _MESSAGES = deferred(
 """The one size of a message, which no table of several sizes is of."""
 
 _OF_SIZE = deferred(
-    r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of|,)"
+    r"(?:(?:[rR]educe|[gG]ather|[sS]catter|to[-_ ]?[aA]ll|[bB]roadcast)(?: of| at|,|)"
     r"|\b(?:[Aa]ll|[Ee]ach|[Ee]verything|[Mm]easured|[Ss]ize|[Bb]andwidth|busbw|algbw)"
     r"(?: is)? (?:at|of)"
     r"|\b(?:nodes|GPUs|ranks),(?= [0-9]+ ?[KMG]iB\s*(?:$|[.;:)]))"
@@ -679,7 +680,7 @@ def _times_it(text: str, op: Cell | None) -> bool:
 def _of_nccl(lines: Sequence[Line], op: Cell | None) -> dict[str, Cell]:
     """The type that text around a section says its nccl-tests were run with, or the command that
     times its operation, said in one way."""
-    told = [(named[1] or named[2], line) for line in around(lines)
+    told = [(next(filter(None, named.groups())), line) for line in around(lines)
             if ("tests" in line.text or _times_it(line.text, op))
             and (named := _OF_NCCL.search(line.text))]  # fmt: skip
     if len({word.casefold() for word, _ in told}) != 1:
@@ -727,7 +728,7 @@ _SO_MANY = re.compile(
 )
 """Found where a text says how many ranks all calls have."""
 
-_BROKEN = re.compile(r"(?<![\w.,/-])([0-9]{1,6})\s*$")
+_BROKEN = re.compile(r"(?:^|(?<=[^\s:=] ))([0-9]{1,6})\s*$")
 """A number at the end of a line, whose noun stands in the next: `On 32`."""
 
 
@@ -1061,7 +1062,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         yield "op", canonical(found)
     of_tests = "tests" in text or "_perf" in text or "place" in text or "sum" in text
     if of_tests and (named := _OF_NCCL.search(text)):
-        yield "dtype", named[1] or named[2]
+        yield "dtype", next(filter(None, named.groups()))
     if len(sizes := _sizes_of_messages(text)) == 1:
         yield "bytes", str(sizes.pop())
     yield from processes(text)
@@ -1147,6 +1148,7 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", cards
     elif grid := _BY_NODES.search(signed(text)):
         yield "ranks", str(int(grid[1]) * int(grid[2]))
+        yield "ranks_per_node", grid[2]
     elif started := _started(text):
         yield from started.items()
     elif shared := _PER_NODE.search(text) or _PER_NODE.search(signed(text)):
@@ -1162,6 +1164,8 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         for each in [nodes[2]] if nodes else _RANKS.findall(text):
             if ranks := _ranks(nodes, each, text):
                 yield "ranks", ranks
+                if nodes and int(ranks) == int(nodes[1]) * int(each) and nodes[1] != "1":
+                    yield "ranks_per_node", each
         if nodes is None and not _RANKS.search(text) and (devices := _devices_of(text)):
             yield "ranks", devices
 

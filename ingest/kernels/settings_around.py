@@ -698,7 +698,10 @@ def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     table = next((n for n, line in enumerate(near) if ROW.match(line.text)), None)
     if table:  # between a table above and this one
         yield near[:table]
-    yield near if not table else [line for line in near[table:] if not ROW.match(line.text)]
+        own = any("_perf" in line.text or _TYPED.match(line.text) for line in near[:table])
+        near = [line for line in near[table:] if not ROW.match(line.text)]
+        near = [line for line in near if not (own and _TYPED.match(line.text))]
+    yield near
     depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
     for place in range(at, -1, -1):
         if is_heading(lines, place) and depth_of(lines[place]) < depth:

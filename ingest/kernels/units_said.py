@@ -85,6 +85,7 @@ _FIRST = deferred(
 
 _OF_THIS = re.compile(
     r"\W*(?:all|values|numbers|units?|times?|timings|latenc(?:y|ies)|entries|cells|results"
+    r"|(?:out[ -]of[ -]place |in[ -]place )?(?:bus|alg(?:orithm)?) ?(?:bw|bandwidths?)"
     r"|[GTP](?:FLOPS?|flops?|FLOPs)(?:/s)?|[GT]i?B/s|[mu]s|milliseconds|microseconds)\b"
     r"(?!.*\bbelow)",
     re.IGNORECASE,
@@ -151,8 +152,10 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
         return None
     found = {each for line in around(above) for each in _declared(line.text, schema)}
     if not found:  # `All in TFLOP/s.` right below a table
-        found = {each for line in _right_below(lines, grid)
-                 for each in _declared(line.text, schema)}  # fmt: skip
+        below = list(_right_below(lines, grid))
+        found = {each for line in below for each in _declared(line.text, schema)}
+        bus = {each for line in below for each in _named(line.text) if each[0] in _BUS}
+        found = bus if bus and "busbw" in fields(schema) else found
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema) or _quoted(lines, grid, schema)
