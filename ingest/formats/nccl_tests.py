@@ -307,7 +307,12 @@ def _settle(run: _Run, before: Sequence[_Run]) -> None:
     if not run.records:
         return
     again = _again(run, before)
-    said = (run.operation if _reduces(run) else None) or _said_above(run) or again.get("op") or _reduced_by_all(run)
+    said = (
+        (run.operation if _reduces(run) else None)
+        or _said_above(run)
+        or again.get("op")
+        or _reduced_by_all(run)
+    )
     alone = len({rank for _, rank, _, _ in run.devices}) == len(run.devices)
     told: dict[str, Cell] = {}
     if run.devices and alone:
@@ -326,16 +331,17 @@ def _settle(run: _Run, before: Sequence[_Run]) -> None:
 
 
 _SAME = re.compile(
-    r"\b(?:(?:the |my )?same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|nodes?|machines?|hosts?"
-    r"|boxe?s?|set-?up|settings?|hardware|servers?|systems?|config\w*|cluster|gpus?|test|run|benchmark)\b"
+    r"\b(?:(?:the |my )?same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|nodes?|machines?"
+    r"|hosts?|boxe?s?|set-?up|settings?|hardware|servers?|systems?|config\w*|cluster|gpus?|test|run"
+    r"|benchmark)\b"
     r"(?! (?:problem|issue|here|as (?:you|yours|@)))",
     re.IGNORECASE,
 )
 """Found above a run of the command, or on the machines, of the one before: `same nodes`."""
 
 _BY_COMMAND = re.compile(
-    r"(?:same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|set-?up|settings?|config|test|run"
-    r"|benchmark)",
+    r"(?:same|identical|unchanged) (?:[\w-]+ ){0,2}?(?:command|cmd|set-?up|settings?|config"
+    r"|test|run|benchmark)",
     re.IGNORECASE,
 )
 

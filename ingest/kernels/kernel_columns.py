@@ -152,9 +152,7 @@ def columns_of(
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
     every = {*held, *(column.spec.name for column in columns if column.spec)}
-    every |= {name for name in above if name != "kernel"}  # who, and of nobody knows what
-    if "ranks" not in held and _on_several_nodes(grid, columns):
-        every -= {"ranks"}
+    every |= _said_of_all(grid, columns, above, {*held})
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
     every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
@@ -189,6 +187,15 @@ def _of_nodes(
         law, scale = _OF_NODES, float(each_has.text)
         made[places[0]] = Column(fields(schema)["ranks"], scale, law=law)
     return made
+
+
+def _said_of_all(
+    grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell], held: Set[str]
+) -> Set[str]:
+    """What the text above says of all rows: not who, and of nobody knows what; nor how many ranks
+    where rows are of different numbers of nodes."""
+    several = "ranks" not in held and _on_several_nodes(grid, columns)
+    return above.keys() - {"kernel", *(["ranks"] if several else [])}
 
 
 def _on_several_nodes(grid: Grid, columns: Sequence[Column]) -> bool:
@@ -656,7 +663,9 @@ _MESSAGE = re.compile(
 )
 """The size of a message in a label, alone or beside what was measured: `busbw @ 1 GiB (GB/s)`."""
 
-_OF_A_MESSAGE = re.compile(r"(?:[@,:=]|\b(?:at|of|for|messages?|msgs?|size|payload)\b)", re.IGNORECASE)
+_OF_A_MESSAGE = re.compile(
+    r"(?:[@,:=]|\b(?:at|of|for|messages?|msgs?|size|payload)\b)", re.IGNORECASE
+)
 
 _FACTS_OF_A_ROW = {"ranks", "op", "dtype", "gpu"}
 
@@ -712,9 +721,7 @@ def _fact_of_rows(label: str, schema: Schema) -> Column:
     return Column()
 
 
-def _of_one_message(
-    found: re.Match[str], schema: Schema, bare: Column | None
-) -> Column | None:
+def _of_one_message(found: re.Match[str], schema: Schema, bare: Column | None) -> Column | None:
     """The column of a label that says the size of a message, of what its other words or else the
     text above say was measured; None where nothing does."""
     rest = _OF_A_MESSAGE.sub(" ", f"{found['before']} {found['behind']}").replace("()", " ")

@@ -343,6 +343,7 @@ def _on_all_nodes(text: str) -> str | None:
     ranks, nodes = int(found[1]), int(found[2])
     return found[1] if ranks > LARGEST_NODE or ranks in (4 * nodes, 8 * nodes) else None
 
+
 _PER_NODE = deferred(
     rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
     rf"(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
@@ -728,7 +729,10 @@ _SO_MANY = re.compile(
 )
 """Found where a text says how many ranks all calls have."""
 
-_BROKEN = re.compile(r"(?:^|(?<=[^\s:=] ))([0-9]{1,6})\s*$")
+_BROKEN = re.compile(
+    r"(?:^|(?<![\w.-])(?i:on|over|across|with|of|between|among|for|from|to|and|all|the|at|using|in|by"
+    r"|is|are|was|were|has|have|had|these|those|our|only|just) )([0-9]{1,6})\s*$"
+)
 """A number at the end of a line, whose noun stands in the next: `On 32`."""
 
 
@@ -740,7 +744,7 @@ def _unbroken(lines: Sequence[Line]) -> list[Line]:
         found = _BROKEN.search(above.text) if above.number == line.number - 1 else None
         if found and line.text[:1].isalpha() and not ROW.match(above.text):
             made[at] = line._replace(text=f"{found[1]} {line.text}")
-            made[at + 1] = above._replace(text=above.text[: found.start()])
+            made[at + 1] = above._replace(text=above.text[: found.start(1)])
     return made
 
 

@@ -15,7 +15,8 @@ from assay.ingest.schema.terminals import deferred
 _NAME = r"@?(?P<{}>[A-Za-z][\w.-]{{1,38}}(?: [A-Z][\w.-]{{1,24}})?)"
 
 _DATE = (
-    r"(?:(?:on |at |in |this (?:issue|question|thread|topic|discussion|pull request) (?:on )?|· ?|, )?"
+    r"(?:(?:on |at |in |this (?:issue|question|thread|topic|discussion|pull request) (?:on )?|· ?"
+    r"|, )?"
     r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?"
     r"(?:[0-9]{1,2}\.? )?(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? [0-9]{1,4}"
     r"|[0-9]{4}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]"
@@ -65,7 +66,9 @@ def own_post(lines: Sequence[Line]) -> Sequence[Line]:
     """The lines of the post that the last of them is of; all of them in the first post of a thread,
     whose title is its own, and of a text that is no thread."""
     opened = [at for at, line in enumerate(lines) if author_of(line.text)]
-    if not opened or (len(opened) == 1 and lines[0].number < FIRST and _opens_all(lines[opened[0]])):
+    if not opened or (
+        len(opened) == 1 and lines[0].number < FIRST and _opens_all(lines[opened[0]])
+    ):
         return lines
     return lines[opened[-1] :]
 
