@@ -30,7 +30,7 @@ def is_heading(lines: Sequence[Line], at: int) -> bool:
     """Whether a line is a heading, and no further line of a comment, nor what a command printed."""
     if not HEADING.fullmatch(lines[at].text):
         return False
-    if at and lines[at].text.startswith("#") and _TYPED.match(lines[at - 1].text):
+    if at and lines[at].text.startswith("# ") and _TYPED.match(lines[at - 1].text):
         return False
     return not (at and lines[at].text.startswith("# ") and lines[at - 1].text.startswith("# "))
 
