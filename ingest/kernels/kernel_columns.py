@@ -192,8 +192,8 @@ def _of_nodes(
 def _said_of_all(
     grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell], held: Set[str]
 ) -> Set[str]:
-    """Facts that the text above says of all rows: not who, and of nobody knows what; nor how many ranks
-    where rows are of different numbers of nodes."""
+    """Facts that the text above says of all rows: not who, and of nobody knows what; nor how many
+    ranks where rows are of different numbers of nodes."""
     several = "ranks" not in held and _on_several_nodes(grid, columns)
     return above.keys() - {"kernel", *(["ranks"] if several else [])}
 
