@@ -682,11 +682,12 @@ def _by_messages(
     the names of whoever exchanged them: `Nodes | Ranks | 64 MiB | 4 GiB`."""
     labels = [plain(label) for label in grid.header()]
     found = {at: told for at, label in enumerate(labels) if (told := _MESSAGE.fullmatch(label))}
-    told = list(dict.fromkeys(f"{each['size']}{each['sign']}" for each in found.values()))
-    sizes = _messages(told) if any(not each.endswith(("0B", "8B")) for each in told) else []
+    texts = list(dict.fromkeys(f"{each['size']}{each['sign']}" for each in found.values()))
+    named = all(each["sign"] == "B" for each in found.values())  # `8B | 70B`: of models, perhaps
+    sizes = [] if named else _messages(texts)
     if not found or 0 in found or not sizes:
         return []
-    bytes_of = dict(zip(told, map(str, sizes), strict=True))
+    bytes_of = dict(zip(texts, map(str, sizes), strict=True))
     columns = list[Column]()
     for at, label in enumerate(labels):
         if at not in found:

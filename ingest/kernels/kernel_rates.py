@@ -371,8 +371,8 @@ def of_programs(
     for at, label in enumerate(map(plain, grid.header())):
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         words = {*split(label)}
-        no_name = RATIO.search(label) or STATISTICS.search(label) or UNMEASURED & words
-        no_name = no_name or words <= _NO_SYSTEM  # `Nodes`
+        measured = RATIO.search(label) or STATISTICS.search(label) or UNMEASURED & words
+        no_name = bool(measured) or words <= _NO_SYSTEM  # `Nodes`
         if columns[at] == Column() and not no_name and all(map(BARE_NUMBER.fullmatch, texts)):
             named[at] = label
     devices = {

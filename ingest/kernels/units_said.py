@@ -154,8 +154,8 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     if not found:  # `All in TFLOP/s.` right below a table
         below = list(_right_below(lines, grid))
         found = {each for line in below for each in _declared(line.text, schema)}
-        bus = {each for line in below for each in _named(line.text) if each[0] in _BUS}
-        found = bus if bus and "busbw" in fields(schema) else found
+        of_bus = {each for line in below for each in _named(line.text) if each[0] in _BUS}
+        found = of_bus if of_bus and "busbw" in fields(schema) else found
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema) or _quoted(lines, grid, schema)
