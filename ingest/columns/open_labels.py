@@ -399,22 +399,37 @@ _READ_SO = re.compile(r"alloc|smi|activ|nvml|reserv|resv|host|cpu|state|optim|we
 
 def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
     """The grid with a label that is nothing but a unit of bytes, beside a rate or a time, as that
-    of a memory, where the text or a heading above speaks of memory: `GiB | s/step`."""
+    of a memory, where the text or a heading above speaks of memory, or the cells say that it was
+    not enough: `GiB | s/step`; of several, each stands under another label."""
     if not grid.heads or grid.labels:
         return grid
     labels = [plain(text) for text in _lowest(grid)]
     bare = [at for at, label in enumerate(labels) if _A_SIZE.fullmatch(label)]
-    if len(bare) != 1:
+    over = {labels[at] if len(grid.heads) == 1 else plain(grid.heads[0].cells[at].text)
+            for at in bare if at < len(grid.heads[0].cells)}  # fmt: skip
+    if not bare or len(over) != len(bare):
         return grid
     fields = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.quantity}
     texts = above() if fields and "memory" not in fields else ()
-    if not any(map(_OF_MEMORY.search, texts)) or any(map(_OF_OTHERS.search, texts)):
+    spoken = any(map(_OF_MEMORY.search, texts)) or (bool(fields) and _ran_out(grid, bare))
+    if not spoken or "memory" in fields or any(map(_OF_OTHERS.search, texts)):
         return grid
-    last, (at,) = grid.heads[-1], bare
+    last = grid.heads[-1]
     cells = [*last.cells]
-    cells[at] = cells[at]._replace(text=f"memory ({labels[at]})")
+    for at in bare:
+        cells[at] = cells[at]._replace(text=f"memory ({labels[at]})")
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
+
+def _ran_out(grid: Grid, places: Sequence[int]) -> bool:
+    """Whether a cell of some columns says that memory was not enough."""
+    return any(
+        _NO_ROOM.match(plain(row.cells[at].text)) is not None
+        for row in grid.rows for at in places if at < len(row.cells)
+    )  # fmt: skip
+
+
+_NO_ROOM = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE)
 
 _A_SIZE = re.compile("[GM]i?B")
 

@@ -230,8 +230,15 @@ def said_above(above: Sequence[Line]) -> Said | None:
     return (known or found)[0] if one else None
 
 
+_WHOSE = (
+    r"(?: (?:of|over|across|for|from|on|per) (?:(?:the|an?|all|each|one|(?:the )?(?:whole|entire|full"
+    r"|single)|[0-9]{1,5})(?: of the)? ){1,3}(?:job|run|cluster|machine|system|model|GPUs?|GCDs?|devices?"
+    r"|cards?|chips?|accelerators?|NPUs?|TPUs?))?"
+)
+"""Whose rates are, in words behind them."""
+
 _DECLARES = re.compile(
-    rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT})(?: is| are|:)?"
+    rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT}){_WHOSE}(?: is| are|:)?"
     rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?"
     rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute"
     rf"|per-GPU) )*(?:{_PHRASE.pattern})"
@@ -356,6 +363,7 @@ def _rate_in_english(things: str, told: re.Match[str]) -> str:
 
 _BY_STROKES = re.compile(
     r"(?:トークン|サンプル|画像|词元|样本|图片|图像|토큰|샘플|이미지)\s*/\s*[秒초](?:\s*/\s*(?:GPU|NPU|[卡枚]))?"
+    r"|(?:毫|ミリ|밀리)?[秒초]\s*/\s*(?:1 ?)?(?:ステップ|イテレーション|反復|스텝|步|迭代|iter(?:ation)?|step)"
 )
 """Rates as units in other languages: `トークン/秒/GPU`."""
 

@@ -445,7 +445,7 @@ _ALL_IN = re.compile(
 def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     """The grid with the unit of times that its heading or caption says, where its labels do not."""
     near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
-    grid = _with_unit_of_memory(grid, near)
+    grid = _with_times_of_steps(_with_unit_of_memory(grid, near), schema, near)
     units = {
         (m[1] or m[2] or m[3]).casefold() for text in near for m in _ALL_IN.finditer(text)
     }  # fmt: skip
@@ -473,6 +473,79 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
 
 
 _UNIT_OF_ITS_OWN = re.compile(r"[(\[][^()\[\]]+[)\]]\s*$")
+
+
+def _with_times_of_steps(grid: Grid, schema: Schema, near: Sequence[str]) -> Grid:
+    """The grid with its times as those of a step, where a caption or the beginning of a sentence
+    above says what they are of and no label does: `Iteration time and peak memory.` over `time
+    (ms) | mem (GB)`; once, or once below each label of another header row."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    labels = [plain(cell.text) for cell in last.cells]
+    found = {at: unit_ for at, label in enumerate(labels) if (unit_ := _bare_time(label, labels))}
+    over = {plain(grid.heads[0].cells[at].text) for at in found if len(grid.heads) > 1}
+    if not found or (len(found) > 1 and len(over) != len(found)):
+        return grid
+    texts = [text.replace("*", "").replace("_", " ") for text in near]
+    if not any(map(_TIMES_STEPS.search, texts)) or any(map(_TIMES_OTHERS.search, texts)):
+        return grid
+    if any(c.spec is not None and c.spec.name == "step_time" for c in header(labels, schema)):
+        return grid
+    cells = tuple(
+        cell._replace(text=f"step time ({found[at]})") if at in found else cell
+        for at, cell in enumerate(last.cells)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _bare_time(label: str, labels: Sequence[str]) -> str:
+    """The unit of a label that is a time of nobody knows what; empty where it is none, or a letter
+    alone beside labels that are no units."""
+    found = _TIME_IN_UNIT.fullmatch(english(label).strip()) if len(label) <= MOST_NAMED else None
+    if found is None:
+        return ""
+    told = next(filter(None, found.groups()), "")
+    beside = any(other != label and unit(other) for other in labels)
+    return "" if label == "s" and not beside else "ms" if told.startswith("m") else "s"
+
+
+_TIME_IN_UNIT = re.compile(
+    r"(?:(?:avg\.?|average|mean|median|elapsed|wall|wall[- ]clock|training|train|exec(?:ution)?|run)"
+    r" ?){0,3}(?:time|latency|duration|walltime|runtime) ?(?:[(\[/,] ?)?(?:in )?"
+    r"(ms|msecs?|milliseconds?|s|secs?|seconds?) ?[)\]]?|(ms|msec|secs?|seconds|milliseconds|s)",
+    re.IGNORECASE,
+)
+"""A label of a time with its unit, and of nothing that took it."""
+
+_A_STEP = r"(?:(?:training|optimi[sz]er|global|full|whole) )?(?:step|iter(?:ation)?)s?"
+
+_TIMES_STEPS = re.compile(
+    r"(?:(?:^|[(:;,|]|\. )[\W_]{0,8}|\b(?:shows?|reports?|gives?|lists?|compares?|measured?|in|is|are|and"
+    r"|of) )"
+    r"(?:(?:the|all|our|average|avg\.?|mean|median|measured|wall[- ]clock|elapsed|training"
+    r"|absolute|typical|end-to-end|numbers|values|times?|are|is|peak memory and|throughput and) ){0,4}"
+    rf"(?:{_A_STEP}[ -](?:time|latency|duration)s?\b|(?:wall[- ]clock )?(?:time|latency|duration|seconds"
+    rf"|milliseconds|ms|s|sec)s? ?(?:/|per|of (?:an?|one|each)|for (?:an?|one|each)) ?{_A_STEP}\b)"
+    r"|(?:单步|每步|单次迭代|每次迭代|迭代)(?:的)?(?:平均)?(?:耗时|时间|用时)"
+    r"|(?:ステップ|イテレーション|反復)(?:の)?(?:平均)?(?:所要)?時間"
+    r"|(?:스텝|이터레이션)(?:당)? ?(?:평균 )?(?:소요 ?)?시간",
+    re.IGNORECASE,
+)
+"""A text that declares that the times below it are of steps."""
+
+_TIMES_OTHERS = re.compile(
+    r"\b(?:kernel|forward|backward|optimi[sz]er|communication|comm|all-?reduce|attention|mlp|layer"
+    r"|epoch|save|saving|load|loading|checkpoint|startup|compile|compilation|data|bubble|overhead"
+    r"|exposed|idle|share|part|fraction|per (?:layer|block|call|micro-?batch|token|sample|epoch))"
+    r"(?: \w+)? times?\b|\btimes? (?:to|until|per (?:layer|block|call|micro-?batch|token|sample"
+    r"|epoch)|of (?:an?|one|each|the) (?:kernel|layer|block|forward|backward|epoch|attention|call))"
+    r"|\b(?:percent|%|share|fraction|part|rest|reduc\w+|breakdown|split) (?:of|in) (?:the )?(?:step|iter"
+    r"(?:ation)?)[ -]time",
+    re.IGNORECASE,
+)
+"""A text that speaks of the times of other things."""
+
 
 _MEMORY_IN = re.compile(
     r"\bmem(?:ory)?(?: (?:usage|use|consumption|footprint))?,? ?(?:[(\[]|in )([GM]i?B)\b",
