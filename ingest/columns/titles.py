@@ -296,13 +296,42 @@ _OF_SOME = deferred(
     r"[^()（）]*[A-Z][^()（）]*[)）]"
 )
 
+_ONE_MACHINE = (
+    r"(?:just |only |even )?(?:one|an? single|single|an?|1)[ -](?:[\w-]+ ){0,2}?"
+    r"(?:[GNTX]PU|GCD|card|device|node|machine|server|accelerator|chip|[AHBVL][0-9]{2,3}|MI[0-9]{3}X?)"
+    r"s?(?![A-Za-z0-9])"
+)
+
+_TOO_SMALL = deferred(
+    rf"(?:n[o'’]t|cannot|never|no longer)(?: [a-z]+)? fit(?: [a-z]+)? (?:on|in|into|onto|within)"
+    rf" {_ONE_MACHINE}"
+    rf"|\b(?:too|so) (?:large|big|long|wide|deep)(?: to (?:fit|train|run))?"
+    rf"(?: (?:for|on|in|into))? {_ONE_MACHINE}"
+    rf"|\b(?:(?:more|larger|bigger|longer) than|beyond|exceed(?:s|ed|ing)?|outgr[eo]w\w*)"
+    rf" {_ONE_MACHINE}"
+    rf"|\b{_ONE_MACHINE} (?:is|was|are)(?: (?:simply|just))?(?:n[’']t| not| no longer| never)"
+    r" (?:\w+ )?(?:enough|sufficient)"
+    rf"|\b{_ONE_MACHINE} (?:is|was) too (?:small|little)",
+    re.IGNORECASE,
+)
+"""Words of a device that would not do, and on which nothing ran."""
+
+_MAY_BE_TOO_SMALL = re.compile(
+    r"\b(?:fit|too|so|than|beyond|exceed\w*|outgr\w+|enough|sufficient)\b", re.IGNORECASE
+)
+
 
 def without_some(text: str) -> str:
-    """A text with blanks for brackets that speak of some of several.
+    """A text with blanks for brackets that speak of some of several, and for a device that would
+    not do.
 
     >>> without_some("of a node (for MI250 a GCD), bf16").split()
     ['of', 'a', 'node', ',', 'bf16']
+    >>> without_some("Models that do not fit on one GPU, bf16").split()
+    ['Models', 'that', 'do', ',', 'bf16']
     """
+    if _MAY_BE_TOO_SMALL.search(text):
+        text = _TOO_SMALL.sub(lambda found: " " * len(found[0]), text)
     return _OF_SOME.sub(lambda found: " " * len(found[0]), text)
 
 

@@ -268,9 +268,10 @@ def in_title(line: Line) -> dict[str, Cell]:
     if of_each := _of_each_node(without_some(plain.text)):
         at = line.column + plain.place(of_each.at)
         found.setdefault("gpus_per_node", Cell(of_each.word, line.number, at))
-    if "gpus" not in found and (card := _ONE_CARD.search(line.text)):
+    of_runs = without_some(line.text)
+    if "gpus" not in found and (card := _ONE_CARD.search(of_runs)):
         found["gpus"] = Cell("1", line.number, line.column + card.start())
-    if "nodes" not in found and (one := _ONE_NODE.search(line.text)):
+    if "nodes" not in found and (one := _ONE_NODE.search(of_runs)):
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
 

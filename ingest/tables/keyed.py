@@ -24,7 +24,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, SIGN, may_be_device, only, signed
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, SIGN, devices, may_be_device, only, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import configured_by, how_much
@@ -83,7 +83,12 @@ class Keyed:
         names = [name for name in self.rows if _in_title(name, title)]
         if len(names) != 1 or not self.models or any(map(_own_model, records)):
             return set()
-        own = {n: c for n, c in self.rows[names[0]].items() if not _said_anew(n, title)}
+        row = self.rows[names[0]]
+        as_many = _counts_as_many(row, title)
+        own = {
+            n: c for n, c in row.items()
+            if not _said_anew(n, title) or (as_many and n in _OF_DEVICES)
+        }  # fmt: skip
         said = {**own, **self.models[names[0]]}
         return set[int]().union(
             *(_give(record, named, cell) for record in records for named, cell in said.items())
@@ -134,6 +139,18 @@ def _said_anew(field: str, title: str) -> bool:
     words = _SPOKEN_OF.get(field)
     return words is not None and re.search(words, title, re.IGNORECASE) is not None
 
+
+def _counts_as_many(row: Mapping[str, Cell], title: str) -> bool:
+    """Whether the words about a table name no device and one number of them, that of a row of
+    another table: `6.7B, the same 16 GPUs`."""
+    counts = {found.replace(",", "") for found in _SO_MANY.findall(title)}
+    gpus = row.get("gpus")
+    return gpus is not None and counts == {gpus.text} and not devices(title)
+
+
+_SO_MANY = re.compile(r"\b([0-9][0-9,]*) ?[x×]? ?(?:[GNTX]PUs?|GCDs|cards|devices|chips)\b")
+
+_OF_DEVICES = {"gpu", "gpus", "gpus_per_node", "nodes", "dp"}
 
 _SPOKEN_OF = {
     "gpus": r"[GNTX]PUs?\b|\bnodes?\b|\bcards?\b|卡|节点",
@@ -249,7 +266,7 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
             return _of_machine(cell)
         if n in several:
             return _each(several[n], cell)
-        return _configuration(source, columns[n], cell)
+        return _counted_in(columns[n], cell) | _configuration(source, columns[n], cell)
 
     for row in rows:
         cells = dict[str, Cell]()
@@ -332,6 +349,14 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
     if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:
         return {}
     return {column.spec.name: cell._replace(value_origin="stated")}
+
+
+def _counted_in(column: Column, at: GridCell) -> dict[str, Cell]:
+    """The device whose number a column holds, as its label says: `A100-40GB GPUs`, `# H100`."""
+    counts = column.spec is not None and column.spec.name in ("gpus", "gpus_per_node")
+    device = only(column.label) if counts and plain(at.text).isdecimal() else None
+    cell = Cell(device.text, at.line, at.column, value_origin="stated") if device else None
+    return {"gpu": cell} if cell else {}
 
 
 def _of_size(at: GridCell) -> dict[str, Cell]:
