@@ -33,7 +33,7 @@ from assay.ingest.tables.documents import MACHINE, explained, meant
 from assay.ingest.tables.header_rows import counts, quantities
 from assay.ingest.tables.units_beside import by_unit_above, rated_of
 from assay.ingest.vocabulary.devices import only
-from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, split
+from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, split
 
 MOST_WORDS = 16
 """Words of a label beyond which it is a sentence, and no part of it a group."""
@@ -761,13 +761,17 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         short = [plain(cell) for cell in cells if len(cell) <= LONGEST]
         units = [match[1] for cell in short if (match := _RATE.fullmatch(cell))]
         known = {measure.si for each in units if (measure := unit(each))}
+        if not known:
+            units = [match[1] for cell in short if (match := _OF_ONE.fullmatch(cell))]
+            known = {told for each in units if (told := _of_one_device_in(each, schema))}
         filled = [
             cell for cell in cells
             if cell and not FAILED.match(plain(cell)) and not _NO_RUN.fullmatch(plain(cell))
         ]  # fmt: skip
         if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
             continue
-        field = _OF_RUNS.get(known.pop())
+        told = known.pop()
+        field = _OF_RUNS.get(told, told if told in _OF_SIDES else None)
         if field is not None:
             found[at] = Column(column.label, fields(schema)[field], unit_known=False)
     if not found:
@@ -832,6 +836,21 @@ def _with_their_unit(grid: Grid, at: int) -> bool:
 
 
 _WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*\s*\(?([A-Za-z/.]+)\)?")
+
+
+_OF_ONE = re.compile(
+    r"[~≈]?\s*[0-9][0-9.,'’]*\s*[kK]?\s*([A-Za-z]+(?:(?: ?/ ?| per )[A-Za-z]+){1,3}|% ?[MH]FU)\.?"
+)
+"""A rate of one device, or a share of what it can do: `388.4 TFLOP/s/GPU`, `41.2% MFU`."""
+
+
+@lru_cache(maxsize=256)
+def _of_one_device_in(printed: str, schema: Schema) -> str | None:
+    """The field of a unit of rates of one device, or of a share of its peak."""
+    (column,) = header([printed.lstrip("% ")], schema)
+    name = column.spec.name if column.spec is not None and column.spec.quantity else None
+    of_one = of_one_device(printed) or printed.startswith("%")
+    return name if of_one and name in _OF_SIDES else None
 
 
 def _ran_out(grid: Grid, at: int, column: Column) -> bool:

@@ -274,9 +274,35 @@ def _by_text(
         told = _by_caption(apart_, schema, above, declared, sides)
         if groups := _each_its_own(told, sides, schema):
             yield View(apart_, groups, melted=True)
+    alone = _sides_alone(grid, schema)
+    if alone and (groups := _by_caption(alone, schema, above, declared)):
+        yield View(alone, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
         yield View(grid, groups, melted=True)
+
+
+def _sides_alone(grid: Grid, schema: Schema) -> Grid | None:
+    """The grid with an empty column for the names of its rows, where it has one row, of numbers
+    alone, and a name over each: `0.11.2 | 0.12.0 | 0.12.0 + fix` over `6.94 | 8.22 | 6.83`."""
+    rows = [row for row in grid.rows if not row.blank]
+    if grid.labels or len(grid.heads) != 1 or len(rows) != 1 or rows[0].one:
+        return None
+    labels, cells = grid.header(), [plain(cell.text) for cell in rows[0].cells]
+    if len(cells) != len(labels) or not all(map(_SIDE_OR_NONE.fullmatch, cells)):
+        return None
+    if not _NUMERAL.fullmatch(cells[0]) or any(c.spec or c.degrees for c in header(labels, schema)):
+        return None
+
+    def wider(row: GridRow) -> GridRow:
+        return replace(row, cells=(row.cells[0]._replace(text=""), *row.cells))
+
+    return replace(grid, heads=(wider(grid.heads[0]),), rows=(wider(rows[0]),))
+
+
+_SIDE_OR_NONE = re.compile(
+    r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?|[-–—]+|(?:cuda[ _-]?)?oom", re.IGNORECASE
+)
 
 
 def _with_declared(above: Sequence[Line], declared: Sequence[Line]) -> Sequence[Line]:
@@ -1112,8 +1138,8 @@ def _titled_by_unit(text: str) -> bool:
 
 _A_TITLE = re.compile(r"\s*(?:#{1,6} |\*\*|={1,6} |h[1-6]\. |(?:Table|Tab\.|表)\s*[0-9IVX]+)")
 
-_NAMES = re.compile(r"[^\W\d_]|^[0-9]+(?:\.[0-9]+){2,3}$")
-"""In the label of a set-up: a letter, or the number of a version."""
+_NAMES = re.compile(r"[^\W\d_]|^(?:[0-9]+(?:\.[0-9]+){2,3}(?: ?\+ ?#[0-9]+)*|#[0-9]+)$")
+"""In the label of a set-up: a letter, or the number of a version, or of a change to it."""
 
 _SWEPT = re.compile(r"([A-Za-z][A-Za-z-]{0,15}(?: [a-z]{1,10})?)(?: ?= ?| )[0-9]+[kK]?")
 """A label of one value of something that a letter or a word stands for: `m = 16`, `batch 4`."""
