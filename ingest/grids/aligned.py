@@ -295,12 +295,36 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
 def _named_apart(lines: Sequence[Line], at: int) -> bool:
     """Whether a line is of labels over two rows of as many cells, the last of them numbers, below a
     paragraph that says what was measured."""
-    head = pieces(lines[at])
-    if len(head) < FEWEST or any(map(is_number, head)) or at + ROWS >= len(lines):
+    head, first = pieces(lines[at]), _below_rules(lines, at)
+    if len(head) < FEWEST or any(map(is_number, head)) or first + ROWS > len(lines):
         return False
-    below = [pieces(line) for line in lines[at + 1 : at + 1 + ROWS]]
+    below = [pieces(line) for line in lines[first : first + ROWS]]
+    if len(below[0]) > len(head):  # labels a blank apart
+        head = _words(lines[at])
     alike = all(len(words) == len(head) and is_number(words[-1]) for words in below)
-    return alike and _LONG.match(below[0][-1].text) is not None and _said_in_text(lines, at)
+    if not alike or not _LONG.match(below[0][-1].text):
+        return False
+    over = at and _names_apart(lines[at - 1], head)
+    return _said_in_text(lines, at - 1 if over else at)
+
+
+def _below_rules(lines: Sequence[Line], at: int) -> int:
+    """The first line below a header that is no rule."""
+    first = at + 1
+    while first < min(at + 3, len(lines)) and _RULE.fullmatch(lines[first].text):
+        first += 1
+    return first
+
+
+def _words(line: Line) -> list[Word]:
+    """The words of a line, a blank apart or more."""
+    found = re.finditer(r"\S+", line.text)
+    return [Word(line.column + m.start(), line.column + m.end(), m[0]) for m in found]
+
+
+def _names_apart(line: Line, labels: Sequence[Word]) -> bool:
+    """Whether a line is of names over several of some labels each."""
+    return bool(_spans(pieces(line), labels))
 
 
 MOST_ROWS = 64
@@ -471,21 +495,25 @@ _LOGGED = re.compile(r"^\s*(?:global_)?(?:step|iter|iteration|epoch)s?  .*\bloss
 
 
 def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
-    """The table below labels of one word that stand two blanks apart, each of whose rows has as
-    many words, a blank apart, about where the labels are; behind its number, from zero, perhaps."""
-    rows, end, index = list[GridRow](), at + 1, 0
+    """The table below labels of one word, each of whose rows has as many words, a blank apart or
+    more, about where the labels are; behind its number, from zero, perhaps. Names may stand above
+    labels that return under each of them."""
+    rows, index = list[GridRow](), 0
     if head := _united(lines, at):
         at -= 1
     head = head or _labels(lines[at])
     bare = [_UNITS.sub("", word.text).strip() for word in head]
+    if any(" " in text for text in bare) and len(head) >= FEWEST:
+        head = _words(lines[at])
+        bare = [word.text for word in head]
     if len(head) < FEWEST + 1 or any(" " in text for text in bare) or any(map(is_number, head)):
         return None
     if any(sign in lines[at].text for sign in "|=:│") or _LOGGED.search(lines[at].text):
         return None
+    end = _below_rules(lines, at)
     while end < len(lines):
         line = lines[end]
-        words = [Word(line.column + m.start(), line.column + m.end(), m[0])
-                 for m in re.finditer(r"\S+", line.text)]  # fmt: skip
+        words = _words(line)
         if not rows:
             index = int(len(words) == len(head) + 1)
         if index and (not words or words[0].text != str(len(rows))):
@@ -502,8 +530,10 @@ def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
         return None
     line = lines[at]
     named = [*[Word(line.column, line.column, "")] * index, *head]
-    labels = tuple(GridCell(word.text, line.number, word.begin) for word in named)
-    return Grid("text", at, end, (GridRow(line, labels),), tuple(rows), exact=False)
+    heads = [GridRow(line, tuple(GridCell(w.text, line.number, w.begin) for w in named))]
+    if at and _names_apart(lines[at - 1], named) and (upper := _upper(lines[at - 1], named)):
+        at, heads = at - 1, [upper, *heads]
+    return Grid("text", at, end, tuple(heads), tuple(rows), exact=False)
 
 
 def _on_page(line: Line) -> str:

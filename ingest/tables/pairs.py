@@ -549,8 +549,9 @@ def annotated(
     if not grid.heads or grid.labels or not (legend or notes):
         return grid
     last = grid.heads[-1]
+    several = len(grid.heads) > 1
     cells = [
-        cell._replace(text=_complete(cell.text, schema, legend, notes))
+        cell._replace(text=_complete(cell.text, schema, legend, notes, several=several))
         if len(cell.text) <= LONGEST
         else cell
         for cell in last.cells
@@ -580,8 +581,15 @@ _IN_SHORT = re.compile(r"([~≈]?\s*[0-9][0-9.,]*)\s*\(?([A-Za-z]{2,5})\)?")
 
 
 def _complete(
-    text: str, schema: Schema, legend: Mapping[str, str], notes: Mapping[str, str]
+    text: str,
+    schema: Schema,
+    legend: Mapping[str, str],
+    notes: Mapping[str, str],
+    *,
+    several: bool = False,
 ) -> str:
+    """A label as notes and a legend complete it; below another label (`several`) by all that the
+    legend says of it."""
     if plain(text) in _SHORT_RATES and any(map(_OF_ONE_DEVICE.search, notes.values())):
         return f"{text} per GPU"  # as a footnote of the document says of its rates
     sign = _SIGN.search(text)
@@ -592,6 +600,8 @@ def _complete(
     whole = legend.get(plain(text), "")
     if whole and header([text], schema)[0].spec is None and header([whole], schema)[0].degrees:
         return whole  # `d x m x p`
+    if whole and several and _quantity(whole, schema) and not _quantity(text, schema):
+        return whole  # `TF` below `tuned`
     if len(plain(text)) <= LONGEST_SIGN and whole in DEGREES and _says_nothing(text, whole, schema):
         return whole  # `$t$`
     if (rated := _IN_BRACKETS_BEHIND.fullmatch(plain(text))) and (of := legend.get(rated[2])):
