@@ -273,12 +273,19 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
 
 
 _CELLS_ARE = re.compile(
-    r"\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|has)"
-    r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold)(?: given)?(?: as)?)\b\W*"
-    r"([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)|(?:单元格|格式|表中)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)",
+    r"\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
+    r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?(?: as)?)\b"
+    r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
+    r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
+    r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*(?:です|である|を示す|の順)?(?=$|[。；、])",
     re.IGNORECASE,
 )
 """A sentence that says what the two numbers of a cell are."""
+
+_WIDE = str.maketrans("（）［］／", "()[]/")
+
+_BEHIND_UNIT = re.compile(r"([)\]])\s?/\s?")
+"""A stroke behind the unit of the first of two: `速度(s/iter)/ 显存(GB)`."""
 
 _BOTH = re.compile(
     r"(.+?)\s+[/|]\s+(.+)|(.+?)\s*(?:[(（]([^()（）]+)[)）]|\[([^\[\]]+)\]|\{([^{}]+)\})"
@@ -296,8 +303,13 @@ def _cells_are(
     """The two quantities of cells by a sentence above the table: `Cells are tokens/s/GPU / MFU`."""
     if form not in (_BY_STROKE, _IN_BRACKETS):
         return None
-    texts = [re.sub(r"[*`_\"]", "", line.text) for line in above if len(line.text) <= LONGEST]
-    said = {(m[1] or m[2]).strip() for text in texts for m in _CELLS_ARE.finditer(text)}
+    texts = [
+        re.sub(r"[*`_\"「」『』“”]", "", line.text).translate(_WIDE)
+        for line in above if len(line.text) <= LONGEST
+    ]  # fmt: skip
+    said = {(m[1] or m[2] or m[3]).strip() for text in texts for m in _CELLS_ARE.finditer(text)}
+    if form is _BY_STROKE:
+        said = {_BEHIND_UNIT.sub(r"\1 / ", text, count=1) for text in said}
     found = {
         (one.strip(), other.strip())
         for text in said

@@ -166,12 +166,15 @@ def _ways(
         if named_side(label, schema):
             return label
         length = _length(label).get("seq_len")
-        lengths = length is not None and any(_LENGTHS.search(line.text) for line in around)
+        lengths = length is not None and (
+            _over_lengths(grid) or any(_LENGTHS.search(line.text) for line in around)
+        )
         return f"seq_len {length}" if lengths else None
 
     whole = headed(with_unit_column(grid, schema), schema, side)
     grid = parted(whole, schema, above, side)
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
+    grid = _of_its_rows(grid) if grid is not whole and _over_lengths(whole) else grid
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     labels |= _listed_in_order(grid, above)
     grid = _with_rates(with_units(grid, schema, above), above)
@@ -593,6 +596,25 @@ def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> 
             found.append(column)
     return found
 
+
+def _over_lengths(grid: Grid) -> bool:
+    """Whether the corner of a grid names lengths as what stands over its columns: `模型 \\ 长度`."""
+    found = _BOTH_AXES.fullmatch(grid.header()[0].strip("*` ")) if grid.heads else None
+    return found is not None and _A_LENGTH.fullmatch(english(found[2].strip(" ↓→"))) is not None
+
+
+def _of_its_rows(grid: Grid) -> Grid:
+    """A grid with the first of two names in its corner for its first column."""
+    last = grid.heads[-1]
+    found = _BOTH_AXES.fullmatch(grid.header()[0].strip("*` "))
+    first = last.cells[0]._replace(text=found[1].strip(" ↓→")) if found else last.cells[0]
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=(first, *last.cells[1:]))))
+
+
+_A_LENGTH = re.compile(
+    r"(?:max(?:imum)? )?(?:seq(?:uence)?s?|seqlen|ctx|context|长度|length)[ _-]?(?:len(?:gth)?s?|window)?",
+    re.IGNORECASE,
+)
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
