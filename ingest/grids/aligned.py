@@ -324,7 +324,8 @@ def _words(line: Line) -> list[Word]:
 
 def _names_apart(line: Line, labels: Sequence[Word]) -> bool:
     """Whether a line is of names over several of some labels each."""
-    return bool(_spans(pieces(line), labels))
+    names = pieces(line)
+    return len(names) > 1 and bool(_spans(names, labels))
 
 
 MOST_ROWS = 64
