@@ -91,6 +91,7 @@ def mentioned(
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since, number)
+            _within_its_batch(row)
             call(row, called)
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
@@ -103,6 +104,17 @@ def _adds_up(table: Sequence[Record], context: Context) -> bool:
     no setting that every row says."""
     labels = [next((text for _, text in row.other), "") for row in table[1:]]
     return context.adds_up(table[0].line) or (bool(labels) and all(map(ADDS.match, labels)))
+
+
+def _within_its_batch(row: Record) -> None:
+    """Take from a row that prints its batch what the text says of the batch of one device, where
+    that is larger: it is of other runs."""
+    batch, micro = row.cells.get("batch_size"), row.cells.get("micro_batch")
+    if batch is None or micro is None or not _is_own(batch) or micro.value_origin == "printed":
+        return
+    sizes = number_of(batch), number_of(micro)
+    if sizes[0] is not None and sizes[1] is not None and sizes[1] > sizes[0]:
+        del row.cells["micro_batch"]
 
 
 MOST_LINES = 20_000

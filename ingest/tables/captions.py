@@ -250,8 +250,17 @@ def opens(line: Line) -> bool:
 def stands_over(line: Line) -> bool:
     """Whether a line right above a table is of that, whatever it says: `Without TP:`."""
     text = line.text.strip()
-    return is_caption(line) or (len(text) <= LONGEST_LEAD and text.endswith((":", "：")))
+    if len(text) > LONGEST_LEAD:
+        return is_caption(line)
+    return is_caption(line) or text.endswith((":", "：")) or _RUN_IN.match(text) is not None
 
+
+_RUN_IN = re.compile(
+    r"(?:Phase|Stage|Part|Case|Set-?up|Config(?:uration)?|Run|Series|Scenario|Experiment|Variant|Model"
+    r"|System|Cluster|Machine|Round|Step|Exp)\.? ?(?:[0-9]{1,3}|[A-Z]|[IVX]{1,4})[.:,)] +\S"
+    r"|(?:(?:And )?[Nn]ow(?: with)?|Next|This time|Again|(?:The )?[Ss]ame|With(?:out)?|Using|Here)\b"
+)
+"""How a paragraph begins that says of what the table below it is: `Phase 2. Batch per GPU is 10`."""
 
 LONGEST_LEAD = 100
 """Letters of a line that does nothing but open the table below it."""
