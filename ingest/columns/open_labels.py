@@ -410,6 +410,7 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if not bare or len(over) != len(bare):
         return grid
     fields = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.quantity}
+    fields |= {"step_time"} if _A_TIME.intersection(labels) else set()
     texts = above() if fields and "memory" not in fields else ()
     spoken = any(map(_OF_MEMORY.search, texts)) or (bool(fields) and _ran_out(grid, bare))
     if not spoken or "memory" in fields or any(map(_OF_OTHERS.search, texts)):
@@ -432,6 +433,9 @@ def _ran_out(grid: Grid, places: Sequence[int]) -> bool:
 _NO_ROOM = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE)
 
 _A_SIZE = re.compile("[GM]i?B")
+
+_A_TIME = {"ms", "s", "sec", "seconds"}
+"""Labels that are a unit of time and nothing more."""
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"

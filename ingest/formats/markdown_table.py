@@ -127,6 +127,9 @@ FORMAT = Format(
     r"|(?i:\b(?:numbers|values|figures|cells|entries|columns?)\b[^|]{0,24}\b(?:are|is|in|hold)\b)[^|.]{0,16}"
     r"\b(?:tok(?:en)?s?/s|samples/s|s/it|s/step|(?i:(?:milli)?seconds per|tokens per|samples per))"
     r"|(?i:[\"”'’]\s*(?:/|and|,)\s*[\"“'‘][^|]{1,24}[\"”'’]\s*(?:is|are)\b)"
+    r"|^\W{0,6}[A-Za-z][A-Za-z0-9_]{0,11}[*`]{0,2} ?= ?(?i:(?:[a-z-]+ ){0,3}?"  # words explained
+    r"(?:(?:milli)?seconds per (?:step|iteration)|(?:tokens|samples) per second|tok(?:en)?s?/s"
+    r"|[GT]FLOPS?(?:/s)?)\b)"
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one

@@ -299,8 +299,10 @@ def _named_apart(lines: Sequence[Line], at: int) -> bool:
     if len(head) < FEWEST or any(map(is_number, head)) or first + ROWS > len(lines):
         return False
     below = [pieces(line) for line in lines[first : first + ROWS]]
-    if len(below[0]) > len(head):  # labels a blank apart
+    if len(below[0]) != len(head) and not lines[at].text.lstrip().startswith("#"):
+        # labels or cells a blank apart
         head = _words(lines[at])
+        below = [_words(line) for line in lines[first : first + ROWS]]
     alike = all(len(words) == len(head) and is_number(words[-1]) for words in below)
     if not alike or not _LONG.match(below[0][-1].text):
         return False
@@ -504,7 +506,8 @@ def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
         at -= 1
     head = head or _labels(lines[at])
     bare = [_UNITS.sub("", word.text).strip() for word in head]
-    if any(" " in text for text in bare) and len(head) >= FEWEST:
+    commented = lines[at].text.lstrip().startswith("#")  # as nccl-tests print theirs
+    if any(" " in text for text in bare) and len(head) >= FEWEST and not commented:
         head = _words(lines[at])
         bare = [word.text for word in head]
     if len(head) < FEWEST + 1 or any(" " in text for text in bare) or any(map(is_number, head)):

@@ -506,6 +506,8 @@ def _bare_time(label: str, labels: Sequence[str]) -> str:
     if found is None:
         return ""
     told = next(filter(None, found.groups()), "")
+    if found[2] and label != label.casefold():
+        return ""  # `S` beside `M` and `L`
     beside = any(other != label and unit(other) for other in labels)
     return "" if label == "s" and not beside else "ms" if told.startswith("m") else "s"
 

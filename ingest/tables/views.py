@@ -278,7 +278,12 @@ def _by_text(
         if groups := _each_its_own(told, sides, schema):
             yield View(apart_, groups, melted=True)
     alone = _sides_alone(grid, schema)
-    if alone and (groups := _by_caption(alone, schema, above, declared)):
+    opening = next((line.text for line in reversed(above) if line.text.strip()), "")
+    if (
+        alone
+        and not _of_a_number(opening)
+        and (groups := _by_caption(alone, schema, above, declared))
+    ):
         yield View(alone, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
@@ -302,6 +307,16 @@ def _sides_alone(grid: Grid, schema: Schema) -> Grid | None:
 
     return replace(grid, heads=(wider(grid.heads[0]),), rows=(wider(rows[0]),))
 
+
+def _of_a_number(text: str) -> bool:
+    """Whether a text gives a number in the unit that it names, and declares nothing: `it ran at
+    3200 tokens/s:`."""
+    bare = unmarked(text)
+    places = (bare.find(phrase) for phrase in heard_in(text).phrases)
+    return any(at > 0 and _ENDS_IN_NUMBER.search(bare[max(0, at - 16) : at]) for at in places)
+
+
+_ENDS_IN_NUMBER = re.compile(r"[0-9]\s?[kKM]?\s?$")
 
 _SIDE_OR_NONE = re.compile(
     r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?|[-–—]+|(?:cuda[ _-]?)?oom", re.IGNORECASE
@@ -1093,7 +1108,8 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     if not told and not compared:
         told = any(map(declares, (line.text for line in above)))
     told |= _titled_so(above) or _named_with_it([columns[n].label for n in sides], above)
-    if (last := opens_table(above)) and not compared:  # what it names is in the table
+    last = None if compared else opens_table(above)
+    if last and not _of_a_number(last.text):  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
     swept = {each[1] if (each := _SWEPT.fullmatch(label)) else "" for label in labels}
