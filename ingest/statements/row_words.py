@@ -177,7 +177,8 @@ _CHUNKS = deferred(
     r"(?:[^0-9]|1F1B){0,24}interleav(?:ed|ing)[\w ]{0,24}[,(:]? ?(?:with )?([0-9]{1,2}) "
     r"(?:(?:model |virtual )?chunks|virtual (?:pipeline )?stages|stages per (?:rank|device|GPU))"
     r"(?: per (?:rank|stage|device|GPU))?\)?"
-    r"|(?:[^0-9]|1F1B){0,24}interleav(?:ed|ing)[\w ]{0,24}[,(] ?(?:with )?(?:v|vp|vpp) ?= ?([0-9]{1,2})\)?",
+    r"|(?:[^0-9]|1F1B){0,24}interleav(?:ed|ing)[\w ]{0,24}[,(] ?(?:with )?(?:v|vp|vpp) ?= ?"
+    r"([0-9]{1,2})\)?",
     re.IGNORECASE,
 )
 """A label of a schedule of a pipeline, and how many parts of the model each rank has."""

@@ -256,11 +256,12 @@ def stands_over(line: Line) -> bool:
 
 
 _RUN_IN = re.compile(
-    r"(?:Phase|Stage|Part|Case|Set-?up|Config(?:uration)?|Run|Series|Scenario|Experiment|Variant|Model"
-    r"|System|Cluster|Machine|Round|Step|Exp)\.? ?(?:[0-9]{1,3}|[A-Z]|[IVX]{1,4})[.:,)] +\S"
-    r"|(?:(?:And )?[Nn]ow(?: with)?|Next|This time|Again|(?:The )?[Ss]ame|With(?:out)?|Using|Here)\b"
+    r"(?:Phase|Stage|Part|Case|Set-?up|Config(?:uration)?|Run|Series|Scenario|Experiment|Variant"
+    r"|Model|System|Cluster|Machine|Round|Step|Exp)\.? ?(?:[0-9]{1,3}|[A-Z]|[IVX]{1,4})[.:,)] +\S"
+    r"|(?:(?:And )?[Nn]ow(?: with)?|Next|This time|Again|(?:The )?[Ss]ame|With(?:out)?|Using"
+    r"|Here)\b"
 )
-"""How a paragraph begins that says of what the table below it is: `Phase 2. Batch per GPU is 10`."""
+"""How a paragraph begins that says of what its table is: `Phase 2. Batch per GPU is 8`."""
 
 LONGEST_LEAD = 100
 """Letters of a line that does nothing but open the table below it."""

@@ -481,9 +481,9 @@ def _of_a_machine(lines: Sequence[Line]) -> bool:
 
 
 _WITHOUT = re.compile(
-    r"[ ,]+(?:without|not counting|excluding|computed|(?:as|just as) (?:reported|printed|logged|shown"
-    r"|given|measured|written|it (?:is|stands))|taken from|read from|\(?(?:from|in) (?:the|our|its) (?:train"
-    r"(?:ing)? )?logs?)\b.*"
+    r"[ ,]+(?:without|not counting|excluding|computed|(?:as|just as) (?:reported|printed|logged"
+    r"|shown|given|measured|written|it (?:is|stands))|taken from|read from"
+    r"|\(?(?:from|in) (?:the|our|its) (?:train(?:ing)? )?logs?)\b.*"
 )
 """Words that a legend adds to a quantity that it is named by."""
 
@@ -561,16 +561,22 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         elif "flop" in words and of_hardware(line.text):
             found.setdefault(OF_HARDWARE, ANOTHER)
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
-            for entry in _EQUATED.split(sentence) if sentence.count("=") > 1 else (sentence,):
-                match = _LEGEND.fullmatch(_last_clause(entry).rstrip(" .;"))
-                meant = _meaning(match[2]) if match else ""
-                if match and meant and (size := unit(match[1])) and size.si == "B":
-                    meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
-                if match and meant:
-                    found.setdefault(match[1], meant)
-                elif match and match[1] in DEGREES and _stands_for(match[1], match[2]):
-                    found.setdefault(match[1], ANOTHER)
+            for name, meant in _entries(sentence):
+                found.setdefault(name, meant)
     return {**letters_in(lines), **found}
+
+
+def _entries(sentence: str) -> Iterator[tuple[str, str]]:
+    """The words that a sentence explains, each with its meaning."""
+    for entry in _EQUATED.split(sentence) if sentence.count("=") > 1 else (sentence,):
+        match = _LEGEND.fullmatch(_last_clause(entry).rstrip(" .;"))
+        meant = _meaning(match[2]) if match else ""
+        if match and meant and (size := unit(match[1])) and size.si == "B":
+            meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
+        if match and meant:
+            yield match[1], meant
+        elif match and match[1] in DEGREES and _stands_for(match[1], match[2]):
+            yield match[1], ANOTHER
 
 
 _EQUATED = re.compile(r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}[*`\"']{0,2} ?= ?[A-Za-z])")

@@ -231,9 +231,9 @@ def said_above(above: Sequence[Line]) -> Said | None:
 
 
 _WHOSE = (
-    r"(?: (?:of|over|across|for|from|on|per) (?:(?:the|an?|all|each|one|(?:the )?(?:whole|entire|full"
-    r"|single)|[0-9]{1,5})(?: of the)? ){1,3}(?:job|run|cluster|machine|system|model|GPUs?|GCDs?|devices?"
-    r"|cards?|chips?|accelerators?|NPUs?|TPUs?))?"
+    r"(?: (?:of|over|across|for|from|on|per) (?:(?:the|an?|all|each|one|whole|entire|full|single"
+    r"|[0-9]{1,5}) ){1,3}(?:job|run|cluster|machine|system|model|GPUs?|GCDs?|devices?|cards?|chips?"
+    r"|accelerators?|NPUs?|TPUs?))?"
 )
 """Whose rates are, in words behind them."""
 
@@ -363,7 +363,8 @@ def _rate_in_english(things: str, told: re.Match[str]) -> str:
 
 _BY_STROKES = re.compile(
     r"(?:トークン|サンプル|画像|词元|样本|图片|图像|토큰|샘플|이미지)\s*/\s*[秒초](?:\s*/\s*(?:GPU|NPU|[卡枚]))?"
-    r"|(?:毫|ミリ|밀리)?[秒초]\s*/\s*(?:1 ?)?(?:ステップ|イテレーション|反復|스텝|步|迭代|iter(?:ation)?|step)"
+    r"|(?:毫|ミリ|밀리)?[秒초]\s*/\s*(?:1 ?)?(?:ステップ|イテレーション|反復|스텝|步|迭代"
+    r"|iter|step)"
 )
 """Rates as units in other languages: `トークン/秒/GPU`."""
 

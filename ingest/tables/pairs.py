@@ -274,10 +274,12 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
 
 _CELLS_ARE = re.compile(
     r"\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
-    r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?(?: as)?)\b"
+    r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
+    r"(?: as)?)\b"
     r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
     r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
-    r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*(?:です|である|を示す|の順)?(?=$|[。；、])",
+    r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*"
+    r"(?:です|である|を示す|の順)?(?=$|[。；、])",
     re.IGNORECASE,
 )
 """A sentence that says what the two numbers of a cell are."""

@@ -513,8 +513,8 @@ def _bare_time(label: str, labels: Sequence[str]) -> str:
 
 
 _TIME_IN_UNIT = re.compile(
-    r"(?:(?:avg\.?|average|mean|median|elapsed|wall|wall[- ]clock|training|train|exec(?:ution)?|run)"
-    r" ?){0,3}(?:time|latency|duration|walltime|runtime) ?(?:[(\[/,] ?)?(?:in )?"
+    r"(?:(?:avg\.?|average|mean|median|elapsed|wall|wall[- ]clock|training|train|exec(?:ution)?"
+    r"|run) ?){0,3}(?:time|latency|duration|walltime|runtime) ?(?:[(\[/,] ?)?(?:in )?"
     r"(ms|msecs?|milliseconds?|s|secs?|seconds?) ?[)\]]?|(ms|msec|secs?|seconds|milliseconds|s)",
     re.IGNORECASE,
 )
@@ -523,12 +523,13 @@ _TIME_IN_UNIT = re.compile(
 _A_STEP = r"(?:(?:training|optimi[sz]er|global|full|whole) )?(?:step|iter(?:ation)?)s?"
 
 _TIMES_STEPS = re.compile(
-    r"(?:(?:^|[(:;,|]|\. )[\W_]{0,8}|\b(?:shows?|reports?|gives?|lists?|compares?|measured?|in|is|are|and"
-    r"|of) )"
-    r"(?:(?:the|all|our|average|avg\.?|mean|median|measured|wall[- ]clock|elapsed|training"
-    r"|absolute|typical|end-to-end|numbers|values|times?|are|is|peak memory and|throughput and) ){0,4}"
-    rf"(?:{_A_STEP}[ -](?:time|latency|duration)s?\b|(?:wall[- ]clock )?(?:time|latency|duration|seconds"
-    rf"|milliseconds|ms|s|sec)s? ?(?:/|per|of (?:an?|one|each)|for (?:an?|one|each)) ?{_A_STEP}\b)"
+    r"(?:(?:^|[(:;,|]|\. )[\W_]{0,8}"
+    r"|\b(?:(?:shows?|reports?|gives?|lists?|compares?|measured?|is|are|and)"
+    r"|(?:comparison|overview|summary|measurements?) of) )"
+    r"(?:(?:the|all|our|average|avg\.?|mean|median|measured|wall[- ]clock|elapsed|training|absolute"
+    r"|typical|end-to-end|numbers|values|times?|are|is|peak memory and|throughput and) ){0,4}"
+    rf"(?:{_A_STEP}[ -](?:time|latency|duration)s?\b|(?:wall[- ]clock )?(?:time|latency|duration"
+    rf"|seconds|milliseconds|ms|s|sec)s? ?(?:/|per|(?:of|for) (?:an?|one|each)) ?{_A_STEP}\b)"
     r"|(?:单步|每步|单次迭代|每次迭代|迭代)(?:的)?(?:平均)?(?:耗时|时间|用时)"
     r"|(?:ステップ|イテレーション|反復)(?:の)?(?:平均)?(?:所要)?時間"
     r"|(?:스텝|이터레이션)(?:당)? ?(?:평균 )?(?:소요 ?)?시간",
@@ -542,8 +543,8 @@ _TIMES_OTHERS = re.compile(
     r"|exposed|idle|share|part|fraction|per (?:layer|block|call|micro-?batch|token|sample|epoch))"
     r"(?: \w+)? times?\b|\btimes? (?:to|until|per (?:layer|block|call|micro-?batch|token|sample"
     r"|epoch)|of (?:an?|one|each|the) (?:kernel|layer|block|forward|backward|epoch|attention|call))"
-    r"|\b(?:percent|%|share|fraction|part|rest|reduc\w+|breakdown|split) (?:of|in) (?:the )?(?:step|iter"
-    r"(?:ation)?)[ -]time",
+    r"|\b(?:percent|%|share|fraction|part|rest|reduc\w+|breakdown|split) (?:of|in) (?:the )?"
+    r"(?:step|iter(?:ation)?)[ -]time",
     re.IGNORECASE,
 )
 """A text that speaks of the times of other things."""

@@ -613,7 +613,7 @@ def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> 
 
 
 def _over_lengths(grid: Grid) -> bool:
-    """Whether the corner of a grid names lengths as what stands over its columns: `模型 \\ 长度`."""
+    """Whether the corner of a grid names lengths over its columns: `模型 \\ 长度`."""
     found = _BOTH_AXES.fullmatch(grid.header()[0].strip("*` ")) if grid.heads else None
     return found is not None and _A_LENGTH.fullmatch(english(found[2].strip(" ↓→"))) is not None
 
@@ -627,7 +627,8 @@ def _of_its_rows(grid: Grid) -> Grid:
 
 
 _A_LENGTH = re.compile(
-    r"(?:max(?:imum)? )?(?:seq(?:uence)?s?|seqlen|ctx|context|长度|length)[ _-]?(?:len(?:gth)?s?|window)?",
+    r"(?:max(?:imum)? )?(?:seq(?:uence)?s?|seqlen|ctx|context|长度|length)[ _-]?"
+    r"(?:len(?:gth)?s?|window)?",
     re.IGNORECASE,
 )
 
