@@ -501,7 +501,7 @@ def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
     """The table below labels of one word, each of whose rows has as many words, a blank apart or
     more, about where the labels are; behind its number, from zero, perhaps. Names may stand above
     labels that return under each of them."""
-    rows, index = list[GridRow](), 0
+    rows, end, index = list[GridRow](), _below_rules(lines, at), 0
     if head := _united(lines, at):
         at -= 1
     head = head or _labels(lines[at])
@@ -514,7 +514,6 @@ def _by_words(lines: Sequence[Line], at: int) -> Grid | None:
         return None
     if any(sign in lines[at].text for sign in "|=:│") or _LOGGED.search(lines[at].text):
         return None
-    end = _below_rules(lines, at)
     while end < len(lines):
         line = lines[end]
         words = _words(line)

@@ -258,8 +258,7 @@ def stands_over(line: Line) -> bool:
 _RUN_IN = re.compile(
     r"(?:Phase|Stage|Part|Case|Set-?up|Config(?:uration)?|Run|Series|Scenario|Experiment|Variant"
     r"|Model|System|Cluster|Machine|Round|Step|Exp)\.? ?(?:[0-9]{1,3}|[A-Z]|[IVX]{1,4})[.:,)] +\S"
-    r"|(?:(?:And )?[Nn]ow(?: with)?|Next|This time|Again|(?:The )?[Ss]ame|With(?:out)?|Using"
-    r"|Here)\b"
+    r"|(?:(?:And )?[Nn]ow(?: with)?|Next|This time|Here)\b"
 )
 """How a paragraph begins that says of what its table is: `Phase 2. Batch per GPU is 8`."""
 
