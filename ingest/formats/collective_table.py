@@ -21,6 +21,10 @@ class CollectiveTable(pa.DataFrameModel):
 
     gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
     dtype: str = named(["dtype", "nccl_dtype", "data_type", "precision"])
+    kernel: str = named(
+        ["library", "backend", "comm_library", "implementation", "impl", "kernel"],
+        meaning="library or algorithm that exchanged the messages, as printed",
+    )
     op: str = named(["op", "op_name", "operation", "collective"], nullable=False)
     ranks: int = logged(
         [
