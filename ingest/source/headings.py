@@ -151,11 +151,12 @@ def headed(lines: Sequence[Line]) -> list[Line]:
     if mixed := any(_MARKDOWN.match(line.text) for line in lines):
         marks = ["=", "-"]
     found = list(lines)
+    wiki = any(line.text.startswith(_OF_WIKIS) for line in lines)
     for at, line in enumerate(lines):
         if tagged := _TAGGED.fullmatch(line.text):
             found[at] = line._replace(text=_signed(tagged))
         elif drawn := _DRAWN.fullmatch(line.text):
-            found[at] = line._replace(text=_plainly(drawn))
+            found[at] = line._replace(text=_plainly(drawn, wiki=wiki))
         elif _RULE.match(line.text) and _titled(lines, at):
             over = at > 1 and not mixed and lines[at - 2].text.rstrip() == line.text.rstrip()
             mark = line.text[0] * (1 + over)
@@ -184,13 +185,19 @@ LOWEST = 6
 """Level of a heading that a program has drawn."""
 
 
-def _plainly(drawn: re.Match[str]) -> str:
+_OF_WIKIS = ("{|", "||", "^ ", "|_.")
+"""How lines of a wiki's tables begin, whose headings have as many signs as their level."""
+
+
+def _plainly(drawn: re.Match[str], *, wiki: bool) -> str:
     """A drawn title with the sign of a heading, its text where it stood if there is room; what
     wide blanks or strokes keep apart in it commas do."""
     title = drawn["title"] or drawn["pointed"] or drawn["held"]
     title = _WIDE.sub(lambda gap: ",".ljust(len(gap[0])), title).replace("|", ";")
     begin = drawn["begin"] or drawn["points"] or drawn["bracket"]
-    return f"{'#' * LOWEST} ".ljust(len(begin)) + title
+    marks = begin.strip()
+    signs = "#" * (min(len(marks), LOWEST) if wiki and not marks.strip("=") else LOWEST)
+    return f"{signs} ".ljust(len(begin)) + title
 
 
 def _signed(tagged: re.Match[str]) -> str:
