@@ -51,6 +51,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_wholes,
     over_time,
     sized_once,
+    sizes_in_labels,
     times_of_rates,
     with_their_rates,
 )
@@ -135,6 +136,7 @@ def columns_of(
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)
+    columns = sizes_in_labels(grid, columns, table.schema, bare)
     if len(SIZES_OF_A_CALL & {*above, *(each.spec.name for each in columns if each.spec)}) > 1:
         columns = _named_times(grid, columns, table.schema)
     if "m" in fields(table.schema):
@@ -153,7 +155,7 @@ def columns_of(
         return []
     every = {*held, *(column.spec.name for column in columns if column.spec)}
     every |= _said_of_all(grid, columns, above, {*held})
-    every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
+    every |= {name for column in columns for name in column.aside if name in _SAID_BY_LABELS}
     every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
@@ -164,6 +166,9 @@ def columns_of(
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
 
+
+_SAID_BY_LABELS = {"operator", "op", "seq", "heads", "kv_heads", "head_dim", "m", "n", "k"}
+"""What is needed of a call that labels of what was measured may say.""" 
 
 _NODES = {"nodes", "numnodes", "nnodes", "nodecount", "numberofnodes", "node", "hosts", "servers"}
 

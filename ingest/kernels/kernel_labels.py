@@ -226,7 +226,7 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
             return replace(told, aside={**told.aside, **aside}) if fits else Column()
         found = at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
-            masked = _OF_A_MASK.fullmatch(rest) if "causal" in fields(schema) else None
+            masked = OF_A_MASK.fullmatch(rest) if "causal" in fields(schema) else None
             if bare is not None and masked and "kernel" in aside:  # `FA2 causal | FA2 full`
                 return replace(bare, aside={**aside, "causal": str(masked["yes"] is not None)})
             return Column()
@@ -238,7 +238,7 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
             return replace(bare, aside=aside)
 
 
-_OF_A_MASK = re.compile(
+OF_A_MASK = re.compile(
     r"(?P<yes>causal)|(?:non|not|no)[ -]?causal|full|no ?mask|bidirectional", re.IGNORECASE
 )
 """The mask in a label of calls of attention."""

@@ -20,6 +20,7 @@ from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     FORMATS,
+    OF_A_MASK,
     SIZED,
     UNMEASURED,
     Column,
@@ -29,6 +30,7 @@ from assay.ingest.kernels.kernel_labels import (
     says_how_fast,
     told_apart,
 )
+from assay.ingest.kernels.settings_around import OF_ATTENTION
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema
@@ -504,18 +506,139 @@ def named_sides(
     grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
 ) -> list[Column]:
     """Columns of bare numbers with a name and what sets it apart, of the quantity that the text
-    above says of all: `MLX fp16 | MPS fp16`, `LSTMCell fwd | LSTMCell bwd`, or devices."""
+    above says of all: `MLX fp16 | MPS fp16`, `LSTMCell fwd | LSTMCell bwd`, or devices, or sizes,
+    `seq 4096 fwd | seq 8192 fwd`."""
     made, sides = list(columns), dict[int, Mapping[str, str]]()
     for at, label in enumerate(map(plain, grid.header())):
         aside = _side(label, schema) if columns[at] == Column() else columns[at].aside
-        if aside.keys() & {"dtype", "direction", "gpu"}:
+        if aside.keys() & {"dtype", "direction", "gpu", "causal", *_SIZES}:
             sides[at] = aside
     sides = {at: aside for at, aside in sides.items() if not _only_once(aside, sides.values())}
+    sides = sides if _sized_alike(columns, sides.values()) else {}
     apart = {tuple(sorted(aside.items())) for aside in sides.values()}
     for at, aside in sides.items() if 1 < len(apart) == len(sides) else ():
         if made[at] == Column():
             made[at] = replace(bare, aside=aside)
     return made
+
+
+def _sized_alike(columns: Sequence[Column], sides: Collection[Mapping[str, str]]) -> bool:
+    """Whether all labels say the same sizes, and none that a column of its own has."""
+    held = {each.spec.name for each in columns if each.spec is not None}
+    told = [aside.keys() & _SIZES for aside in sides]
+    return all(each == told[0] and not each & held for each in told)
+
+
+def sizes_in_labels(
+    grid: Grid, columns: Sequence[Column], schema: Schema, bare: Column | None
+) -> list[Column]:
+    """Columns with the sizes that all labels of what was measured say beside its unit, apart from
+    who computed it: `fwd (ms), S=4096 | fwd (ms), S=8192`, `FA3 d=64 (TFLOPS)`."""
+    made, sides = list(columns), dict[int, Column]()
+    for at, label in enumerate(map(plain, grid.header())):
+        if columns[at].spec is not None and not says_how_fast(columns[at].spec):
+            continue
+        sizes, rest = _sizes_in(label, schema) if any(map(str.isdigit, label)) else ({}, label)
+        rest = _NO_BRACKETS.sub(" ", rest).strip(" ,;:/|_-")
+        told = column_named(rest, schema, bare) if sizes and rest else Column()
+        if told.spec is None and (sized := SIZED.fullmatch(rest)):
+            unit_of = measured_as(sized[2], schema) or measured_as(f"time ({sized[2]})", schema)
+            aside = _side(sized[1], schema)
+            named = aside or ({"kernel": sized[1]} if "kernel" in fields(schema) else {})
+            words = set(split(sized[1]))
+            whole = not words & NO_KERNEL and not RATIO.search(sized[1])
+            told = replace(unit_of, aside=named) if unit_of and named and whole else Column()
+        if told.spec is not None and says_how_fast(told.spec) and told.scale:
+            sides[at] = replace(told, aside={**told.aside, **sizes})
+        elif columns[at].spec is not None:
+            return made  # of all sizes, beside those of one
+    apart = {(str(each.spec and each.spec.name), *sorted(each.aside.items()))
+             for each in sides.values()}  # fmt: skip
+    if 1 < len(apart) == len(sides) and _sized_alike(columns, [c.aside for c in sides.values()]):
+        for at, column in sides.items():
+            made[at] = column
+    return made
+
+
+_NO_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
+
+_OF_SIZES = {
+    "seq": "seq|seqlen|seq len|sequence|sequence length|seq length|ctx|context|context length|n ctx",
+    "batch": "batch|bs|bsz|batch size",
+    "heads": "heads|nheads|num heads|n heads|q heads",
+    "kv_heads": "kv heads|nheads kv|num kv heads",
+    "head_dim": "head dim|headdim|hdim|head size|dim|hd",
+    "hidden": "hidden|hidden size|hidden dim|d model|dmodel",
+    "ffn_hidden": "intermediate|intermediate size|ffn|ffn hidden|d ff",
+    "vocab": "vocab|vocab size|vocabulary",
+    "tokens": "tokens|num tokens|rows",
+    "experts": "experts|num experts",
+    "topk": "topk|top k",
+}
+"""Words for sizes of calls, by field."""
+
+_SIZES = {*_OF_SIZES, "m", "n", "k", "kv_seq"}
+
+_BY_WORD = {name: field for field, names in _OF_SIZES.items() for name in names.split("|")}
+
+_WORDS_OF_SIZES = "|".join(
+    re.escape(name).replace("\\ ", "[ _-]?") for name in sorted(_BY_WORD, key=len, reverse=True)
+)
+
+_NUMBER = r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+ ?[kK]?)(?![\w.]|,[0-9])"
+
+_WORD_AND_SIZE = re.compile(
+    rf"(?<![\w.])({_WORDS_OF_SIZES})(?: ?[=:] ?|[ _-])?{_NUMBER}"
+    r"|(?<![\w.])((?:[A-Za-z](?:kv|q)? ?= ?){1,3})"
+    rf"{_NUMBER}"
+    rf"|(?<![\w.=]){_NUMBER} ({'tokens|rows|heads|kv heads|experts|ctx|context|seq'})(?![\w-])",
+    re.IGNORECASE,
+)
+"""One size in a label: `seq 4096`, `S=4096`, `M=N=K=8192`, `hdim128`, `16 heads`."""
+
+_OF_DIMS = re.compile(r"(?<![\w.])d([0-9]{2,3})(?![\w.])", re.IGNORECASE)
+"""The size of a head beside the name of a kernel or a pass: `fwd d128`."""
+
+
+def _sizes_in(label: str, schema: Schema) -> tuple[dict[str, str], str]:
+    """The sizes of a call that a label says, and the rest of it; none where one is said twice or is
+    of no field."""
+    own, found, spans = fields(schema), list[tuple[str, str]](), list[tuple[int, int]]()
+    attention = "kv_seq" in own
+    for each in _WORD_AND_SIZE.finditer(label):
+        word, size, letters, of_letters, behind, named = each.groups()
+        names = re.findall(r"[A-Za-z]+", letters) if letters else [word or named]
+        text = _whole_size(size or of_letters or behind)
+        for name in names:
+            field = _BY_WORD.get(re.sub(r"[ _-]", " ", name.casefold()), "")
+            if letters:
+                field = OF_ATTENTION.get(name.casefold(), "") if attention else name.casefold()
+            found.append((field, text))
+        spans.append(each.span())
+    if attention and not any(name == "head_dim" for name, _ in found):
+        for dim in _OF_DIMS.finditer(label):
+            found.append(("head_dim", dim[1]))
+            spans.append(dim.span())
+    sizes = dict(found)
+    if not found or len(sizes) < len(found) or not all(name in own for name in sizes):
+        return {}, label
+    if sizes.keys() & {*"mnk"} and not sizes.keys() >= {*"mnk"}:
+        return {}, label
+    rest = label
+    for begin, end in sorted(spans, reverse=True):
+        rest = f"{rest[:begin]} {rest[end:]}"
+    rest = re.sub(r"\s{2,}", " ", _NO_BRACKETS.sub(" ", rest))
+    return sizes, re.sub(r"(?:^|(?<=\())[\s,;/|:@]+|[\s,;/|:@]+(?=\)|$)", "", rest)
+
+
+def _whole_size(text: str) -> str:
+    """A size in digits, of which k counts 1,024.
+
+    >>> _whole_size("8k"), _whole_size("16,384"), _whole_size("96")
+    ('8192', '16384', '96')
+    """
+    digits = text.replace(",", "").strip()
+    return str(int(digits[:-1]) * 1024) if digits[-1] in "kK" else digits
 
 
 def _only_once(aside: Mapping[str, str], sides: Collection[Mapping[str, str]]) -> bool:
@@ -530,13 +653,18 @@ SEVERAL = 2
 
 
 def _side(label: str, schema: Schema) -> dict[str, str]:
-    """Kernel, number format, direction or device that make up a label, and nothing else."""
-    aside, rest = dict[str, str](), label
+    """Kernel, number format, direction, mask, sizes or device that make up a label, and nothing
+    else."""
+    aside, rest = _sizes_in(label, schema) if any(map(str.isdigit, label)) else ({}, label)
     own = {"dtype", "direction"} & fields(schema).keys()
     while found := at_an_end(rest, own):
         own -= {str(found.lastgroup)}
         aside |= told_apart(found)
         rest = f"{rest[: found.start()]} {rest[found.end() :]}".strip(BREAKS)
+    if not rest and aside:
+        return aside
+    if "causal" in fields(schema) and (masked := OF_A_MASK.fullmatch(rest)) and aside:
+        return aside | {"causal": str(masked["yes"] is not None)}
     device = only(rest) if "gpu" in fields(schema) else None
     if device is not None and device.end - device.start == len(rest):
         return aside | {"gpu": rest}
@@ -544,12 +672,25 @@ def _side(label: str, schema: Schema) -> dict[str, str]:
         alone = _ONE_NAME.fullmatch(name) and not set(split(name)) & NO_KERNEL
         known = (LIBRARY.fullmatch(name) or alone) and "kernel" in fields(schema)
         return aside | {"gpu": rest[: device.end], "kernel": name} if known else {}
-    if not rest or _NO_NAME.search(rest) or RATIO.search(label) or STATISTICS.search(label):
+    if _NO_NAME.search(rest) or RATIO.search(label) or STATISTICS.search(label):
         return {}
+    if device is not None and device.start:
+        behind = _ON_DEVICE.fullmatch(rest)
+        told = behind is not None and behind["device"] == device.text
+        if behind is None or not told or set(split(behind["name"])) & NO_KERNEL:
+            return {}
+        kernel = {"kernel": behind["name"]} if "kernel" in fields(schema) else {}
+        return aside | kernel | {"gpu": device.text} if kernel else {}
     words = set(split(rest.partition("(")[0]))
     named = "kernel" in fields(schema) and not words & NO_KERNEL
     return aside | {"kernel": rest.replace("()", "").strip()} if named else {}
 
+
+_ON_DEVICE = re.compile(
+    r"(?P<name>[A-Za-z][^()\[\]|]{0,40}?)(?:,? on (?:an? |the )?|,? ?@ ?| ?[,/:–—-] ?| ?[(\[]| )"
+    r"(?P<device>[A-Z0-9][^()\[\]]{1,40}?)[)\]]?"
+)
+"""Who computes, and behind it on which device: `cuBLAS (H100)`, `Triton on MI300X`."""
 
 _ONE_NAME = re.compile(r"[A-Za-z][\w.+-]{2,24}")
 

@@ -16,7 +16,8 @@ from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
-from assay.ingest.kernels.kernel_headings import LIBRARIES
+from assay.ingest.columns.titles import names_format
+from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.kernels.settings_around import (
     OF_ATTENTION,
@@ -354,7 +355,7 @@ def _fences(row: GridRow) -> bool:
 def tuples_apart(grid: Grid) -> Grid:
     """The grid with sizes that its first column prints together in columns of their own, or that
     every cell of one names; and with the unit of an axis right behind the names of curves."""
-    grid = _masks_named(grid)
+    grid = _masks_named(_titled_by_corner(grid))
     grid = _letters_named(names_apart(_shaped(_of_axis(_without_sums(_of_a_pivot(grid))))))
     grid = products_apart(grid)
     first = plain(grid.header()[0]) if grid.heads and not grid.labels else ""
@@ -379,6 +380,52 @@ def tuples_apart(grid: Grid) -> Grid:
 
     split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+_OUTSIDE = re.compile(r"[(\[][^()\[\]]{0,80}[)\]]")
+
+_PARTS_OF_TITLE = re.compile(r" ?[,;·|] ?| [/–—-] | in (?=[A-Za-zµ/]{2,9}$)")
+
+_ITS_UNIT = re.compile(
+    r"(?:(?:all|times?|latenc(?:y|ies)|throughput|performance|perf|speed|rates?|bandwidth|runtime"
+    r"|duration|median|mean|measured|achieved|units?|values?|numbers?)[ ,:]{0,2}){0,3}(?:in )?"
+    r"[(\[]?(?P<unit>[A-Za-zµ]{1,7}(?:/s(?:ec)?)?)[)\]]?[ ↑↓]{0,2}",
+    re.IGNORECASE,
+)
+"""What the corner of a table says of all its numbers: `TFLOPS`, `time (us)`."""
+
+
+def _titled_by_corner(grid: Grid) -> Grid:
+    """The grid whose first label says what all calls are of, or the unit of all numbers, and is no
+    name of what stands below it: with that as its caption, `FP8, TFLOPS | cuBLAS | CUTLASS`."""
+    if grid.labels or grid.series or grid.caption or len(grid.heads) != 1 or grid.width <= 1:
+        return grid
+    label = plain(grid.header()[0])
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    first = [plain(row.cells[0].text) for row in rows]
+    if not label or len(label) > LONGEST or not first or any(map(_A_NUMBER.fullmatch, first)):
+        return grid
+    parts = [part.strip() for part in _PARTS_OF_TITLE.split(_OUTSIDE.sub("", label))]
+    told = [(_ITS_UNIT.fullmatch(part) or {"unit": ""})["unit"] for part in (*parts, label)]
+    unit_alone = len(parts) == 1 and _ITS_UNIT.fullmatch(label) and any(map(_measures, told))
+    several = len([part for part in parts if part]) > 1 and any(
+        _measures(unit_of) or names_format(part) or names_operator(part)
+        for part, unit_of in zip((*parts, label), told, strict=True)
+    )
+    if not (unit_alone or several):
+        return grid
+    named = all(map(_A_NAME.match, first)) and not any(map(_OF_A_FORMAT.fullmatch, first))
+    corner = "implementation" if named and not any(map(names_operator, first)) else ""
+    if named and all(only(text) is not None for text in first):
+        corner = "gpu"
+    head = grid.heads[0]
+    cells = (head.cells[0]._replace(text=corner), *head.cells[1:])
+    return replace(grid, caption=label, heads=(replace(head, cells=cells),))
+
+
+_A_NAME = re.compile(r"(?![^=]{0,20}=)[A-Za-z]{2}|[A-Z][0-9]|[a-z]\w")
+
+_OF_A_FORMAT = re.compile(rf"(?:{FORMATS}|b?float(?:16|32)|half|double)", re.IGNORECASE)
 
 
 def _letters_named(grid: Grid) -> Grid:

@@ -77,7 +77,7 @@ _DECLARED = deferred(
 """A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
 
 _FIRST = deferred(
-    rf"\W{{0,4}}(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
+    rf"\W{{0,4}}(?i:in )?(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
     r"(?=\W*$|\s*[,;(]| (?:achieved|measured|sustained)\b"
     r"| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
 )
@@ -108,6 +108,15 @@ _AT_LAST = deferred(
 )
 """A list of settings that ends with the unit of all numbers: `A100, one node, fp16, us`."""
 """A sentence that ends with the unit of all numbers: `Forward, milliseconds:`."""
+
+_ALL_SO = deferred(
+    r"\W{0,4}(?i:(?:all|everything|units?)(?: (?:of )?(?:the )?(?:times?|timings?|numbers?|values"
+    r"|results?|entries|cells|columns?|latenc(?:y|ies)|rates?|measurements?|throughputs?))?"
+    r"|times?|timings?|numbers|values|results|entries|cells|latenc(?:y|ies)|throughputs?)"
+    rf"(?: ?[,:=–—-] ?| )(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
+    r"(?=\W*$|\s*[,;(])"
+)
+"""A sentence that is no more than the unit of all numbers: `All ms.`, `Times: us`."""
 
 _OF_PASSES = deferred(
     r"(?:[-*(:,]|[.;] |^)\W{0,3}(?i:(?:causal |median |mean |average |attention |kernel ){0,2}"
@@ -243,7 +252,7 @@ def _of_all(text: str) -> tuple[tuple[str, float], ...]:
         said for sentence in _SENTENCE.split(_BETTER.sub("", plain(text)))
         for said in (
             _DECLARED.search(sentence) or _LAST.search(sentence) or _OF_PASSES.search(sentence)
-            or _AT_LAST.match(sentence),
+            or _AT_LAST.match(sentence) or _ALL_SO.match(sentence),
             _FIRST.match(sentence),
         ) if said
     ]  # fmt: skip
