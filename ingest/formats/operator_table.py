@@ -288,6 +288,8 @@ FORMAT = Format(
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*|\.\. (?:list-|csv-)?table:: )(?:.*[^a-z])?"
     rf"(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
     rf"|^(?:[a-z-]+ ){{0,3}}(?:{'|'.join(_TITLED)})(?:[ ,(+-][^|:=]{{0,40}})?$"
+    rf"|^\s{{0,8}}\|?\s{{0,4}}[`*]{{0,3}}(?:{'|'.join(_TITLED)})[`*]{{0,3}}"
+    r"(?: \(?(?:forward|backward|fwd|bwd)\)?)?,? ?[(,][^:]{0,120}$"
     rf"|^\s*:header: .*\"(?:{_NAMES})\""
     r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"

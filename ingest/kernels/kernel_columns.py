@@ -34,6 +34,7 @@ from assay.ingest.kernels.kernel_rates import (
     beside_libraries,
     by_devices,
     named_sides,
+    of_a_type,
     of_cuda,
     of_curve,
     of_devices,
@@ -47,6 +48,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_squares,
     of_terse_rates,
     of_their_times,
+    of_their_passes,
     of_types,
     of_wholes,
     over_time,
@@ -61,6 +63,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
 from assay.ingest.tables.csv_sections import CsvTable, of_whoever, timed
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 
 NUMBER = re.compile(
@@ -131,7 +134,8 @@ def columns_of(
     )
     columns = of_terse_rates(grid, of_cuda(grid, columns, table.schema), table.schema)
     columns = _beside_sides(times_of_rates(grid, columns, table.schema), table.schema)
-    columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
+    columns = of_their_passes(grid, with_their_rates(columns, table.schema))
+    columns = of_groups(grid, columns, table.schema)
     columns = of_linear_layers(grid, of_squares(grid, columns, table.schema), table.schema)
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
@@ -168,7 +172,7 @@ def columns_of(
 
 
 _SAID_BY_LABELS = {"operator", "op", "seq", "heads", "kv_heads", "head_dim", "m", "n", "k"}
-"""What is needed of a call that labels of what was measured may say.""" 
+"""What is needed of a call that labels of what was measured may say."""
 
 _NODES = {"nodes", "numnodes", "nnodes", "nodecount", "numberofnodes", "node", "hosts", "servers"}
 
@@ -477,16 +481,36 @@ def _of_names(
     told = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
     passes = {each.aside["direction"] for each in columns if "direction" in each.aside}
     several = len(passes) > 1 and not alone
-    if not ("m" in fields(schema) or several) or {"kernel", "operator"} & told:
+    sized = any(each.aside.keys() & _SAID_BY_LABELS for each in columns)
+    if not ("m" in fields(schema) or several or sized) or {"kernel", "operator"} & told:
         return made
+    bare = not plain(grid.header()[0]) and (sized or several)
     places = [at for at, label in enumerate(grid.header())
               if columns[at] == Column()
-              and (normalise(plain(label)) in _WHO or (alone and not at))]  # fmt: skip
+              and (normalise(plain(label)) in _WHO or ((alone or bare) and not at))]  # fmt: skip
     for at in places if len(places) == 1 else ():
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if bare and not at and any(map(_of_no_one, texts)):
+            continue
         if all(map(_WORD.match, texts)):
             made[at] = Column(fields(schema)["kernel"])
     return made
+
+
+_NO_ONE = re.compile(
+    r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|(?:fwd|bwd|forward|backward)\b.*"
+    r"|m[hlq]a|gqa.*|(?:mean|median|min|max|avg|average|total|sum|geo-?mean|speed-?up|ratio|peak"
+    r"|theoretical|error|diff|change|delta|gain)\b.*|.*\b[0-9.]+ ?[BMT]\b.*|.*[=%].*)\W*",
+    re.IGNORECASE,
+)
+"""A name below no label that is of no one who computes: a mask, a model, what sums up others."""
+
+
+def _of_no_one(text: str) -> bool:
+    """Whether a name says a mask, a pass, a model, a format or a device, and no kernel."""
+    device = only(text)
+    whole = device is not None and device.end - device.start == len(text)
+    return whole or _NO_ONE.fullmatch(text) is not None or of_a_type(text)
 
 
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},

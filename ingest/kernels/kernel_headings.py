@@ -122,7 +122,12 @@ LIBRARIES = (
 _OWN_LIBRARY = rf"(?!(?:before|after|old|new|(?:un|auto-?)?tuned|default|ours)\b)(?:{LIBRARIES})"
 
 _BY_FORMAT = re.compile(
-    rf"(?<![\w-])(?P<format>{NUMBER_FORMAT})"
+    rf"(?<![\w-])(?P<said>{NUMBER_FORMAT})(?:,? (?:is|are|uses|calls|means|runs(?: through)?|via|with"
+    r"|through|by|goes through|ones? (?:is|are)|column (?:is|uses)|rows? (?:are|use))|:| =| \() ?"
+    r"`(?P<call>[A-Za-z_][\w.:]{2,50})(?:\(\))?`"
+    rf"|(?<![\w.`-])`(?P<whose>[A-Za-z_][\w.:]{{2,50}})(?:\(\))?` (?:\(|(?:for|in|is|at) )"
+    rf"(?P<in>{NUMBER_FORMAT})(?![\w-])"
+    rf"|(?<![\w-])(?P<format>{NUMBER_FORMAT})"
     r"(?: ?[:=] ?| \(| (?:via|with|by|using|uses|through|on) )"
     rf"(?P<library>{_OWN_LIBRARY})(?![\w-])"
     rf"|(?<![\w-])(?P<first>{_OWN_LIBRARY})(?: \(| (?:for|in) )(?P<of>{NUMBER_FORMAT})(?![\w-])",
@@ -134,15 +139,34 @@ _BY_FORMAT = re.compile(
 def libraries_of_formats(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
     """Number format → who computes in it, as the text above a table says, each in one way."""
     told = dict[str, dict[str, Cell]]()
-    for near in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
-        for line in near if not told else ():
-            for found in _BY_FORMAT.finditer(line.text) if len(line.text) <= LONGEST else ():
-                word = found["library"] or found["first"]
-                cell = Cell(word, line.number, line.column, value_origin="stated")
-                ways = told.setdefault(spelled(found["format"] or found["of"]), {})
-                ways.setdefault(word.casefold(), cell)
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    before: list[list[Line]] = []
+    for near in nearest_first(above):
+        if not before and any(_THE_SAME.search(line.text) for line in near):
+            before = [[line] for line in reversed(above) if line not in near]
+        _formats_told(near if not told else (), told)
+    for near in before if not told else ():
+        _formats_told(near if not told else (), told)
     return {name: next(iter(ways.values())) for name, ways in told.items() if len(ways) == 1}
 
+
+def _formats_told(lines: Sequence[Line], told: dict[str, dict[str, Cell]]) -> None:
+    """Put who computes in which format, as some lines say it, into those who are told."""
+    for line in lines:
+        long = len(line.text) > LONGEST or ROW.match(line.text)
+        for found in _BY_FORMAT.finditer(line.text) if not long else ():
+            word = found["call"] or found["whose"] or found["library"] or found["first"]
+            name = found["said"] or found["in"] or found["format"] or found["of"]
+            cell = Cell(word, line.number, line.column, value_origin="stated")
+            told.setdefault(spelled(name), {}).setdefault(word.casefold(), cell)
+
+
+_THE_SAME = deferred(
+    r"\b(?:the )?(?:same|above) (?:(?:two|three|four|pair of|[a-z0-9-]{2,12}) )?"
+    r"(?:kernels?|libraries|calls|functions|implementations?|back-?ends?|mat-?muls|gemms|routines)\b",
+    re.I,
+)
+"""Words for those who computed what stands further up: `The same two kernels with N = 8192`."""
 
 _KERNELS_OF_ATTENTION = (
     r"flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"

@@ -299,6 +299,76 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
     return made
 
 
+def of_their_passes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Columns with rates that name no pass given to the one of several passes whose times make
+    them: each right behind its own time, `fwd (us) | GB/s | bwd (us)`, or where the same work is
+    what all have done in that time who computed the same call."""
+    made = list(columns)
+    timed = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "time"]
+    for at, each in enumerate(columns):
+        if each.spec is None or each.spec.name not in _RATES or "direction" in each.aside:
+            continue
+        mine = [place for place in timed
+                if "direction" in columns[place].aside and _but_pass(columns[place]) == each.aside]
+        if len(mine) < SEVERAL:  # fmt: skip
+            continue
+        rates = [place for place, other in enumerate(columns)
+                 if other.spec == each.spec and other.aside == each.aside]  # fmt: skip
+        in_turn = [place + 1 for place in mine] == rates
+        inside = len(rates) == 1 and {at - 1, at + 1} <= {*mine}
+        same = [place for place in mine if _same_work(grid, columns, place, at)]
+        told = same if len(same) == 1 else [at - 1] if in_turn or inside else []
+        if told and (not same or told[0] in same or not _compares(grid, columns)):
+            made[at] = replace(each, aside=columns[told[0]].aside)
+    return made
+
+
+def _but_pass(column: Column) -> dict[str, str]:
+    """All that sets a column apart but its pass."""
+    return {name: word for name, word in column.aside.items() if name != "direction"}
+
+
+def _alike_rows(grid: Grid, columns: Sequence[Column]) -> list[list[list[str]]]:
+    """The rows of a table by the sizes of their calls, of calls that several computed."""
+    sizes = [at for at, each in enumerate(columns)
+             if each.spec and each.spec.numeric and not says_how_fast(each.spec)]  # fmt: skip
+    named = any(each.spec and each.spec.name == "kernel" for each in columns)
+    groups = dict[tuple[str, ...], list[list[str]]]()
+    for row in grid.rows if named else ():
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) == grid.width:
+            groups.setdefault(tuple(texts[at] for at in sizes), []).append(texts)
+    return [each for each in groups.values() if len(each) > 1]
+
+
+def _compares(grid: Grid, columns: Sequence[Column]) -> bool:
+    """Whether some calls were computed by several, so that the same work may tell their rates."""
+    return bool(_alike_rows(grid, columns))
+
+
+def _same_work(grid: Grid, columns: Sequence[Column], time: int, rate: int) -> bool:
+    """Whether every one who computed the same call did the same work, a rate times its time, and
+    the times differ by more than digits do."""
+    seen = False
+    for rows in _alike_rows(grid, columns):
+        pairs = [(texts[time], texts[rate]) for texts in rows]
+        whole = [pair for pair in pairs if all(map(BARE_NUMBER.fullmatch, pair))]
+        if len(whole) < SEVERAL:
+            continue
+        works = [(printed(one.replace(",", "")), printed(other.replace(",", "")))
+                 for one, other in whole]  # fmt: skip
+        least = max(took.low * did.low for took, did in works)
+        most = min(took.high * did.high for took, did in works)
+        if least * (1 - NEAR) > most:
+            return False
+        times = [took.value for took, _ in works]
+        seen |= max(times) > _APART_BY * min(times)
+    return seen
+
+
+_APART_BY = 1.1
+"""How much slower one kernel is than another whose work tells apart what is of which time."""
+
 _RATES = {"flops_rate", "bandwidth"}
 
 
@@ -451,6 +521,11 @@ TYPE = re.compile(
     r"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{1,2})",
     re.IGNORECASE,
 )
+
+def of_a_type(text: str) -> bool:
+    """Whether a text is the name of a number format."""
+    return _TYPE.fullmatch(text) is not None
+
 
 _OF_TYPES = {"type", "types", "datatype", "fmt", "format", "numberformat", "dataformat",
              "numericformat", "dtypes", "inputtype", "inputformat", "inputs", "inputdtypes",

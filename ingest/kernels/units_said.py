@@ -41,7 +41,7 @@ _RATE = (
     r"(?:(?:FLOP|Flop|flop)[sS]?(?:/s(?:ec)?)?|OP[Ss])\b"
 )
 
-_TIME = r"(?:milli(?=seconds?\b)|micro(?=seconds?\b)|(?:[mu]s|µs|[mu]sec)\b)"
+_TIME = r"(?:[Mm]illi(?=seconds?\b)|[Mm]icro(?=seconds?\b)|(?:[mu]s|µs|[mu]sec)\b)"
 
 _SECOND = r"(?:[GMT]i?B(?:/s(?:ec)?|ps))(?![A-Za-z])"
 
@@ -77,7 +77,7 @@ _DECLARED = deferred(
 """A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
 
 _FIRST = deferred(
-    rf"\W{{0,4}}(?i:in )?(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
+    rf"\W{{0,4}}(?i:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
     r"(?=\W*$|\s*[,;(]| (?:achieved|measured|sustained)\b"
     r"| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
 )
@@ -276,7 +276,7 @@ def _scale(found: re.Match[str]) -> float:
     if found.lastgroup == "rate":
         return _RATES[said.upper()]
     if found.lastgroup == "time":
-        return 1e-3 if said[0] == "m" and not said.startswith("mic") else 1e-6
+        return 1e-3 if said[0] in "mM" and said.casefold() != "micro" else 1e-6
     return BANDWIDTH.get(re.sub(r"/sec|ps", "/s", said), 1e6)
 
 
