@@ -282,7 +282,7 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
         return MEASURES.search(near) is not None
     if _of_a_figure(lines, at):
         return True
-    opening = _opening(lines, at)
+    opening = _opening(lines, at - 1 if _below_names(lines, at) else at)
     titled = opening.endswith((":", ")")) and MEASURES.search(opening) is not None
     if titled or (opening.endswith(":") and _IN_WORDS.search(opening)) or _ALL_IN.search(opening):
         return True
@@ -290,6 +290,15 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
         return True
     return _turned(lines, at) or _said_below(lines, at) or _named_apart(lines, at)
+
+
+def _below_names(lines: Sequence[Line], at: int) -> bool:
+    """Whether names stand over labels that return below each of them: `forward | backward` over
+    `main | PR | main | PR`."""
+    names = pieces(lines[at - 1]) if at else []
+    if len(names) < ROWS or any(sign in lines[at - 1].text for sign in "|=:"):
+        return False
+    return bool(_spans(names, _labels(lines[at])))
 
 
 def _named_apart(lines: Sequence[Line], at: int) -> bool:

@@ -224,18 +224,37 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
         if (told := measured_as(rest, schema)) is not None:
             fits = not aside or (told.spec is not None and says_how_fast(told.spec))
             return replace(told, aside={**told.aside, **aside}) if fits else Column()
-        found = at_an_end(rest)
+        found = at_an_end(rest) or _before_unit(rest, schema)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
             masked = OF_A_MASK.fullmatch(rest) if "causal" in fields(schema) else None
             if bare is not None and masked and "kernel" in aside:  # `FA2 causal | FA2 full`
                 return replace(bare, aside={**aside, "causal": str(masked["yes"] is not None)})
             return Column()
         aside |= told_apart(found)
+        if found.string is not rest:  # `bandwidth fwd (GB/s)`
+            rest = f"{_without(found)} {rest[len(found.string) :].strip()}"
+            continue
         rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(BREAKS)
         rest = rest.replace("()", "").strip(BREAKS)
         rest += ")" * (rest.count("(") - rest.count(")"))  # of a unit at its end
         if not rest and bare is not None:
             return replace(bare, aside=aside)
+
+
+def _before_unit(label: str, schema: Schema) -> re.Match[str] | None:
+    """The format or the pass behind a word for what was measured, in front of its unit:
+    `bandwidth fwd (GB/s)`."""
+    sized = SIZED.fullmatch(label)
+    found = at_an_end(sized[1], ("dtype", "direction")) if sized else None
+    if sized is None or found is None or not (rest := _without(found)):
+        return None
+    told = measured_as(f"{rest} ({sized[2]})", schema)
+    return found if told and told.spec and says_how_fast(told.spec) else None
+
+
+def _without(found: re.Match[str]) -> str:
+    """A text without a part of it at one of its ends."""
+    return (found.string[: found.start()] + " " + found.string[found.end() :]).strip(BREAKS)
 
 
 OF_A_MASK = re.compile(

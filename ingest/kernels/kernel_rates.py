@@ -30,7 +30,7 @@ from assay.ingest.kernels.kernel_labels import (
     says_how_fast,
     told_apart,
 )
-from assay.ingest.kernels.settings_around import OF_ATTENTION
+from assay.ingest.kernels.settings_around import OF_ATTENTION, spelled
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema
@@ -303,6 +303,7 @@ def of_their_passes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
     """Columns with rates that name no pass given to the one of several passes whose times make
     them: each right behind its own time, `fwd (us) | GB/s | bwd (us)`, or where the same work is
     what all have done in that time who computed the same call."""
+    columns = _spelled_alike(columns)
     made = list(columns)
     timed = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "time"]
     for at, each in enumerate(columns):
@@ -321,6 +322,19 @@ def of_their_passes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         if told and (not same or told[0] in same or not _compares(grid, columns)):
             made[at] = replace(each, aside=columns[told[0]].aside)
     return made
+
+
+def _spelled_alike(columns: Sequence[Column]) -> list[Column]:
+    """Columns of the same pass under the name that the first has: `forward (us) | fwd (GB/s)`."""
+    names = dict[str, str]()
+    for each in columns:
+        if word := each.aside.get("direction"):
+            names.setdefault(spelled(word), word)
+    return [
+        replace(each, aside={**each.aside, "direction": names[spelled(word)]})
+        if (word := each.aside.get("direction")) else each
+        for each in columns
+    ]  # fmt: skip
 
 
 def _but_pass(column: Column) -> dict[str, str]:
