@@ -380,7 +380,7 @@ def _same_work(grid: Grid, columns: Sequence[Column], time: int, rate: int) -> b
     return seen
 
 
-_APART_BY = 1.1
+_APART_BY = 1.02
 """How much slower one kernel is than another whose work tells apart what is of which time."""
 
 _RATES = {"flops_rate", "bandwidth"}

@@ -293,7 +293,7 @@ def _matrix(
     return across or by_sizes(grid, table.schema, above, bare, square=square)
 
 
-_CUBE = re.compile(r"[0-9](?:³|\^3)\W*$")
+_CUBE = re.compile(r"[0-9](?:³|\^3)\W*$|(?<![0-9])([0-9]+) ?[x×*] ?\1 ?[x×*] ?\1(?![0-9])\W*$")
 
 
 def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:

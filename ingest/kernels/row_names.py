@@ -407,7 +407,7 @@ def _titled_by_corner(grid: Grid) -> Grid:
         return grid
     parts = [part.strip() for part in _PARTS_OF_TITLE.split(_OUTSIDE.sub("", label))]
     told = [(_ITS_UNIT.fullmatch(part) or {"unit": ""})["unit"] for part in (*parts, label)]
-    unit_alone = len(parts) == 1 and _ITS_UNIT.fullmatch(label) and any(map(_measures, told))
+    unit_alone = len(parts) == 1 and any(map(_measures, told))
     several = len([part for part in parts if part]) > 1 and any(
         _measures(unit_of) or names_format(part) or names_operator(part)
         for part, unit_of in zip((*parts, label), told, strict=True)

@@ -109,6 +109,8 @@ SIZES = {
         r"(?! *[=/|]| *: *\S|(?: mask(?:ing)?)? \(?(?:off|disabled)\b"
         r"| (?:counts?|is|are|masks? (?:is|are)) (?:counted|half|halved|as half))"
         r"|\b(no |without (?:a |any |the )?)(?:attention )?mask(?:ing)?\b"
+        r"|(?<!and )(?<!or )(?<!vs )(?<!vs\. )(?<!/)\b(full|dense|bidirectional)[ -]"
+        r"(?:(?:attention )?mask(?:ing)?|attention)\b(?! ?(?:and|or|vs\.?|versus|/|layers?\b))"
         r"|\bcausal(?: mask(?:ing)?)? ?[=:]? ?\(?(off|disabled)\b"
         r"|(?<!_)\bcausal ?[=:] ?(True|False)\b(?!\s*[|/,]+ ?(?:True|False))",
         re.I,

@@ -149,6 +149,8 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     """The quantity and the unit of all bare numbers of a table, where something says one."""
     above = lines[max(0, grid.begin - FAR) : grid.begin]
     own = [lines[grid.begin]._replace(text=f"## {grid.caption}")] if grid.caption else []
+    if own and _of_another(own[0].text, schema):
+        return None
     for near in (own, *nearest_first(above)):
         told = {name: scale for line in near for name, scale in _said_of(line.text, schema)}
         told |= {name: scale for line in near if line.text.startswith("#")
@@ -168,6 +170,12 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema) or _quoted(lines, grid, schema)
+
+
+def _of_another(title: str, schema: Schema) -> bool:
+    """Whether a title of a table says the unit of a quantity that its kind of calls has not."""
+    told = {name for name, _ in (*_named(title), *_of_all(title), *_of_title(title))}
+    return bool(told) and not told & fields(schema).keys()
 
 
 _OF_A_SIZE = re.compile(r"\W*(?:message|msg|buffer|data|payload|size|bytes)", re.IGNORECASE)
