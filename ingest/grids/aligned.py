@@ -296,9 +296,20 @@ def _below_names(lines: Sequence[Line], at: int) -> bool:
     """Whether names stand over labels that return below each of them: `forward | backward` over
     `main | PR | main | PR`."""
     names = pieces(lines[at - 1]) if at else []
-    if len(names) < ROWS or any(sign in lines[at - 1].text for sign in "|=:"):
+    if len(names) < ROWS or _signed(names):
         return False
-    return bool(_spans(names, _labels(lines[at])))
+    front = Word(0, 0, "")  # of names that have no label
+    return any(_spans(names, labels) for each in (_labels(lines[at]),)
+               for labels in (each, [front, *each]))  # fmt: skip
+
+
+def _signed(words: Sequence[Word]) -> bool:
+    """Whether a line has signs that no labels have, and is none of sizes alone: `N=1024  N=2048`."""
+    signs = any(sign in word.text for word in words for sign in "|=:")
+    return signs and not all(_SIZE.fullmatch(word.text) for word in words)
+
+
+_SIZE = re.compile(r"[A-Za-z_]{1,12} ?= ?[0-9]+[kK]?")
 
 
 def _named_apart(lines: Sequence[Line], at: int) -> bool:
@@ -366,7 +377,7 @@ _CAPTION = re.compile(r"\s*(?:Table|Tab\.) [0-9IVX]+[.:]\s")
 _ALL_IN = re.compile(
     r"\b(?:times?|timings?|latenc(?:y|ies)|durations?|numbers|values|results|everything|all|rates?"
     r"|throughputs?|performance)(?: \w+){0,3} in "
-    r"(?:[mµun]s|(?:milli|micro)seconds|[TG]FLOPS?(?:/s)?|[GT]i?B/s)[.:)\]]?$",
+    r"(?:[mµun]s|(?:milli|micro)seconds|[TG]FLOPS?(?:/s)?|[GT]i?B/s)(?:[.:)\]]?$|[,;] )",
     re.IGNORECASE,
 )
 """The end of a line that says the unit of all numbers: `times in us`."""
@@ -720,7 +731,7 @@ def _grid(
 def _upper(line: Line, labels: Sequence[Word]) -> GridRow | None:
     """The line above a header as its first part, where each word stands over one label."""
     words = pieces(line)
-    if len(words) < 2 or "  " not in line.text.strip() or any(sign in line.text for sign in "|=:"):
+    if len(words) < ROWS or "  " not in line.text.strip() or _signed(words):
         return None
     if spans := _spans(words, labels):
         cells = (spans.get(at, label._replace(text="")) for at, label in enumerate(labels))

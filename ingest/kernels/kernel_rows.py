@@ -75,6 +75,7 @@ from assay.ingest.kernels.operator_grids import (
     with_operators,
     with_width,
 )
+from assay.ingest.kernels.printed_calls import printed_passes
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
     devices_apart,
@@ -511,13 +512,22 @@ def _grids(
     begin = next(map(with_second_heads, delimited(lines[:BEGIN], named=False)), None)
     long = begin is not None and long_and_even(lines, begin)
     among = list(delimited_blocks(lines)) if begin is None else []
-    if not long and (found := [*tool_csv(lines), *marked(lines), *among]):
+    passes = [] if long else _printed_passes(lines, tables)
+    if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
         return [upright(with_second_heads(each)) for each in found]
     called = begin is not None and any(
         _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
         for each in tables
     )
     return list(map(with_second_heads, delimited(lines, named=False))) if called else []
+
+
+def _printed_passes(lines: Sequence[Line], tables: Sequence[CsvTable]) -> list[Grid]:
+    """The calls of attention that a loop printed line by line, or those of operators by name."""
+    found = list(printed_passes(lines)) if "kv_seq" in fields(tables[0].schema) else []
+    if "operator" in fields(tables[0].schema):
+        found = [each for each in printed_passes(lines) if each.header()[0] == "operator"]
+    return found
 
 
 _IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)*)")

@@ -13,11 +13,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from assay.ingest.columns.titles import device_named, format_named
-from assay.ingest.grids.grid import LONGEST
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.settings_around import (
+    OF_ATTENTION,
     format_said,
     letters_of_attention,
     of_own_calls,
@@ -156,6 +158,110 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         if told.at is not None and call is not said:
             folded.claimed.add(told.at.number)
 
+
+_STEP = deferred(
+    r"(?P<name>[A-Za-z_]{1,16}) ?[=:] {0,8}(?P<size>[0-9]{1,7}[kK]?|True|False)(?![\w.])"
+    r"|(?:(?P<pass>fwd ?\+ ?bwd|forward ?\+ ?backward|fwd|bwd|forward|backward)(?: time)?"
+    r"(?:[:=]| ?[:=]?(?= )))? {0,12}"
+    rf"(?:(?P<number>[0-9]{{1,9}}(?:\.[0-9]{{1,9}})?) ?(?P<unit>ms|us|µs|usec|msec|{_FLOPS})"
+    r"(?![\w/])|(?P<end>OOM|oom|out of memory|n/?a|-{1,3}|fail(?:ed)?)(?!\w))"
+)
+"""A setting, or a measurement of a pass: `S= 1024`, `fwd    0.132 ms`, `bwd OOM`."""
+
+_WHO_FIRST = deferred(r"\s{0,8}[\[(]?(?P<who>[A-Za-z][\w.+-]{0,30}(?: [A-Za-z(][\w.+()-]{0,20}){0,3})?"
+                      r"[\])]?[ :,|]{1,12}(?=[A-Za-z_]{1,16} ?[=:])")  # fmt: skip
+
+_APART = " ,;|/\t"
+
+
+def printed_passes(lines: Sequence[Line]) -> Iterator[Grid]:
+    """A grid for each run of lines that a loop over settings prints, who computed perhaps, what was
+    called and the times or rates of its passes: `flash  S= 1024  fwd 0.132 ms   bwd 0.412 ms`."""
+    run, begin = list[_Printed](), 0
+    for at, line in enumerate(lines):
+        told = _printed(line)
+        if run and (told is None or told.keys() != run[0].keys()):
+            yield from _run(lines, begin, run)
+            run = []
+        if told is not None:
+            begin = begin if run else at
+            run.append(told)
+    yield from _run(lines, begin, run)
+
+
+class _Printed(NamedTuple):
+    """Who computed, settings by name and measurements by pass and unit of one line."""
+
+    who: GridCell
+    settings: dict[str, GridCell]
+    measured: dict[tuple[str, str], GridCell]
+
+    def keys(self) -> tuple[bool, tuple[str, ...]]:
+        """What lines of one run have in common."""
+        return bool(self.who.text), tuple(self.settings)
+
+
+def _printed(line: Line) -> _Printed | None:
+    """The parts of a line that holds nothing else; None of any other."""
+    text = line.text.rstrip()
+    if not 0 < len(text) <= SHORT or not ("=" in text or ":" in text):
+        return None
+    first = _WHO_FIRST.match(text)
+    at = first.end() if first else 0
+    who = GridCell((first["who"] or "") if first else "", line.number, line.column)
+    settings, measured = dict[str, GridCell](), dict[tuple[str, str], GridCell]()
+    while at < len(text):
+        if text[at] in _APART:
+            at += 1
+            continue
+        step = _STEP.match(text, at)
+        if step is None or step.end() == at:
+            return None
+        key = step["pass"] or "", step["unit"] or ""
+        group = "size" if step["name"] else "number" if step["number"] else "end"
+        cell = GridCell(step[group], line.number, line.column + step.start(group))
+        if step["name"] in settings or (not step["name"] and key in measured):
+            return None
+        if step["name"] and measured:
+            return None  # settings of another call
+        if step["name"]:
+            settings[step["name"]] = cell
+        else:
+            measured[key] = cell
+        at = step.end()
+    return _Printed(who, settings, measured) if settings and measured else None
+
+
+def _run(lines: Sequence[Line], begin: int, run: Sequence[_Printed]) -> Iterator[Grid]:
+    """The grid of some such lines; none of a single one, nor of heads, whose calls say all that
+    they are of."""
+    names = {OF_ATTENTION.get(normalise(name), "") for name in run[0].settings} if run else set()
+    keys = list(dict.fromkeys(key for each in run for key in each.measured if key[1]))
+    if len(run) < TWO or {"heads", "head_dim"} & names or not keys:
+        return
+    units = {word: unit for word, unit in keys}
+    if len(units) < len(keys) and any(not unit for each in run for _, unit in each.measured):
+        return
+    called = bool(run[0].who.text)
+    of_operators = called and all(names_operator(each.who.text) for each in run)
+    front = ["operator" if of_operators else "implementation"] if called else []
+    labels = [*front, *run[0].settings, *(f"{word or _BARE[u[1:] == 's']} ({u})" for word, u in keys)]
+    line = lines[begin]
+    rows = []
+    for place, each in enumerate(run):
+        own = lines[begin + place]
+        blank = GridCell("", own.number, own.column)
+        said = (each.measured.get(key) or each.measured.get((key[0], ""), blank) for key in keys)
+        rows.append(
+            GridRow(own, (*([each.who] if called else []), *each.settings.values(), *said))
+        )
+    head = GridRow(line, tuple(GridCell(label, line.number, line.column) for label in labels))
+    yield Grid("text", begin, begin + len(run), (head,), tuple(rows), exact=False)
+
+
+TWO = 2
+
+_BARE = {True: "time", False: "throughput"}
 
 _SPEEDS = ("time", "flops_rate")
 

@@ -217,7 +217,7 @@ def _has_unit(label: str) -> bool:
 def _said_of(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Quantities that a line right above a table names with their units."""
     columns = fields(schema)
-    if OF_STEPS.search(text):
+    if OF_STEPS.search(text) or _OF_COMPILING.search(text):
         return
     yield from ((name, scale) for name, scale in _named(text) if name in columns)
     yield from _declared(text, schema)
@@ -242,9 +242,17 @@ _BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
 def _declared(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Quantities whose unit the sentences of a line say of all numbers."""
     told = len(text) <= LONGEST and not text.lstrip().startswith(("|", "<t"))
-    if told and not OF_STEPS.search(text):
+    if told and not OF_STEPS.search(text) and not _OF_COMPILING.search(text):
         yield from (each for each in _of_all(text) if each[0] in fields(schema))
 
+
+_OF_COMPILING = deferred(
+    r"\b(?:compil(?:e|ation|ing)|build|(?:auto-?)?tun(?:e|ing)|start-?up|warm-?up|load(?:ing)?|import"
+    r"|jit|launch overhead) (?:times?|latenc(?:y|ies)|durations?)?,?"
+    r"(?: (?:is|are|given|per kernel|of each))? ?(?:in\b|\(|:)",
+    re.IGNORECASE,
+)
+"""Found in a sentence on the unit of what precedes all calls: `Compile times in ms`."""
 
 _BETTER = re.compile(
     r"[\s(\[,;:–—-]{0,4}\b(?:lower|higher|smaller|larger|bigger|less|more)(?: numbers?| values?)?"
