@@ -630,14 +630,14 @@ def sizes_in_labels(
         sizes, rest = _sizes_in(label, schema) if any(map(str.isdigit, label)) else ({}, label)
         rest = _NO_BRACKETS.sub(" ", rest).strip(" ,;:/|_-")
         told = column_named(rest, schema, bare) if sizes and rest else Column()
-        if told.spec is None and (sized := SIZED.fullmatch(rest)):
+        if sizes and told.spec is None and (sized := SIZED.fullmatch(rest)):
             unit_of = measured_as(sized[2], schema) or measured_as(f"time ({sized[2]})", schema)
             aside = _side(sized[1], schema)
             named = aside or ({"kernel": sized[1]} if "kernel" in fields(schema) else {})
             words = set(split(sized[1]))
             whole = not words & NO_KERNEL and not RATIO.search(sized[1])
             told = replace(unit_of, aside=named) if unit_of and named and whole else Column()
-        if told.spec is not None and says_how_fast(told.spec) and told.scale:
+        if sizes and told.spec is not None and says_how_fast(told.spec) and told.scale:
             sides[at] = replace(told, aside={**told.aside, **sizes})
         elif columns[at].spec is not None:
             return made  # of all sizes, beside those of one

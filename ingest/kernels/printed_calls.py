@@ -229,7 +229,17 @@ def _printed(line: Line) -> _Printed | None:
         else:
             measured[key] = cell
         at = step.end()
-    return _Printed(who, settings, measured) if settings and measured else None
+    return _Printed(who, settings, _of_their_pass(measured)) if settings and measured else None
+
+
+def _of_their_pass(measured: dict[tuple[str, str], GridCell]) -> dict[tuple[str, str], GridCell]:
+    """The measurements of a line with those that name no pass as of its one pass:
+    `fwd 0.62 ms 430 TFLOPS`."""
+    passes = {word for word, _ in measured if word}
+    if len(passes) != 1 or not next(iter(measured))[0]:
+        return measured
+    word = passes.pop()
+    return {(word, unit): cell for (_, unit), cell in measured.items()}
 
 
 def _run(lines: Sequence[Line], begin: int, run: Sequence[_Printed]) -> Iterator[Grid]:

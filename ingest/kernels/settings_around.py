@@ -192,7 +192,7 @@ def letters_of_attention(text: str) -> dict[str, str]:
 def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     """Sizes of attention that a text says, by field."""
     text = both_passes(text)
-    of_letters = _OF_HEADS.search(text) is not None
+    of_letters = _OF_HEADS.search(text) is not None or _D_ALONE.fullmatch(text) is not None
     for name, pattern in SIZES.items():
         for found in pattern.finditer(text):
             if name == "head_dim" and found[0][0] in "dD" and not of_letters:
@@ -213,6 +213,9 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
+
+_D_ALONE = deferred(r"\s{0,4}(?:#{1,6}|\*\*)\s{0,4}d ?= ?[0-9]{2,3}(?:\*\*)?[\s:]{0,4}", re.I)
+"""A heading that says no more than the size of a head: `### d = 128`."""
 
 _AND = re.compile(r" (?:and|plus) ")
 
