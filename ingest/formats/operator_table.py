@@ -163,7 +163,8 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
 _PARTS_OF_LAYERS = {
-    "rmsnorm", "layernorm", "rms norm", "layer norm", "softmax", "cross entropy", "crossentropy", "swiglu", "geglu", "rope",
+    "rmsnorm", "layernorm", "rms norm", "layer norm", "softmax", "cross entropy",
+    "crossentropy", "swiglu", "geglu", "rope",
 }  # fmt: skip
 """Those of them that a title begins with, and that nothing else is called."""
 

@@ -304,7 +304,7 @@ def _below_names(lines: Sequence[Line], at: int) -> bool:
 
 
 def _signed(words: Sequence[Word]) -> bool:
-    """Whether a line has signs that no labels have, and is none of sizes alone: `N=1024  N=2048`."""
+    """Whether a line has signs that no labels have, and none of sizes alone, `N=1024  N=2048`."""
     signs = any(sign in word.text for word in words for sign in "|=:")
     return signs and not all(_SIZE.fullmatch(word.text) for word in words)
 

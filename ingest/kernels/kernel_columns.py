@@ -47,8 +47,8 @@ from assay.ingest.kernels.kernel_rates import (
     of_programs,
     of_squares,
     of_terse_rates,
-    of_their_times,
     of_their_passes,
+    of_their_times,
     of_types,
     of_wholes,
     over_time,
@@ -120,13 +120,7 @@ def columns_of(
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
-        columns = [bare if bare and not each.scale and each.spec == bare.spec else each
-                   for each in columns]  # fmt: skip
-        columns = _of_nodes(grid, columns, table.schema, above)
-        columns = of_networks(grid, columns, table.schema)
-        columns = of_operations(grid, columns, bare, table.schema)
-        columns = of_programs(grid, sized_once(columns), bare, table.schema)
-        columns = by_devices(of_their_times(grid, columns, table.schema, above), table.schema)
+        columns = _of_collectives(grid, columns, table.schema, above, bare)
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(
@@ -163,6 +157,7 @@ def columns_of(
     every |= {"kernel"} if _by_passes(grid, columns) or _of_kernels_alone(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
+    sized |= {name for column in columns for name in column.aside}
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
     every |= {"heads"} if _of_attention(columns, table.schema) else set()
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
@@ -171,8 +166,23 @@ def columns_of(
     return columns if all(every & need for need in table.needs) else []
 
 
+def _of_collectives(
+    grid: Grid,
+    columns: Sequence[Column],
+    schema: Schema,
+    above: Mapping[str, Cell],
+    bare: Column | None,
+) -> list[Column]:
+    """Columns with all that labels of collectives alone say."""
+    told = [bare if bare and not each.scale and each.spec == bare.spec else each
+            for each in columns]  # fmt: skip
+    told = of_networks(grid, _of_nodes(grid, told, schema, above), schema)
+    told = of_programs(grid, sized_once(of_operations(grid, told, bare, schema)), bare, schema)
+    return by_devices(of_their_times(grid, told, schema, above), schema)
+
+
 _SAID_BY_LABELS = {"operator", "op", "seq", "heads", "kv_heads", "head_dim", "m", "n", "k"}
-"""What is needed of a call that labels of what was measured may say."""
+"""Sizes and names that a call needs, and that labels beside its time or rate may say."""
 
 _NODES = {"nodes", "numnodes", "nnodes", "nodecount", "numberofnodes", "node", "hosts", "servers"}
 

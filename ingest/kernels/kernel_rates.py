@@ -309,8 +309,11 @@ def of_their_passes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
     for at, each in enumerate(columns):
         if each.spec is None or each.spec.name not in _RATES or "direction" in each.aside:
             continue
-        mine = [place for place in timed
-                if "direction" in columns[place].aside and _but_pass(columns[place]) == each.aside]
+        mine = [
+            place
+            for place in timed
+            if "direction" in columns[place].aside and _but_pass(columns[place]) == each.aside
+        ]
         if len(mine) < SEVERAL:  # fmt: skip
             continue
         rates = [place for place, other in enumerate(columns)
@@ -536,6 +539,7 @@ TYPE = re.compile(
     re.IGNORECASE,
 )
 
+
 def of_a_type(text: str) -> bool:
     """Whether a text is the name of a number format."""
     return _TYPE.fullmatch(text) is not None
@@ -625,7 +629,8 @@ def sizes_in_labels(
     who computed it: `fwd (ms), S=4096 | fwd (ms), S=8192`, `FA3 d=64 (TFLOPS)`."""
     made, sides = list(columns), dict[int, Column]()
     for at, label in enumerate(map(plain, grid.header())):
-        if columns[at].spec is not None and not says_how_fast(columns[at].spec):
+        spec = columns[at].spec
+        if spec is not None and not says_how_fast(spec):
             continue
         sizes, rest = _sizes_in(label, schema) if any(map(str.isdigit, label)) else ({}, label)
         rest = _NO_BRACKETS.sub(" ", rest).strip(" ,;:/|_-")
@@ -652,7 +657,8 @@ def sizes_in_labels(
 _NO_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
 
 _OF_SIZES = {
-    "seq": "seq|seqlen|seq len|sequence|sequence length|seq length|ctx|context|context length|n ctx",
+    "seq": "seq|seqlen|seq len|sequence|sequence length|seq length|ctx|context|context length"
+    "|n ctx",
     "batch": "batch|bs|bsz|batch size",
     "heads": "heads|nheads|num heads|n heads|q heads",
     "kv_heads": "kv heads|nheads kv|num kv heads",

@@ -168,8 +168,11 @@ _STEP = deferred(
 )
 """A setting, or a measurement of a pass: `S= 1024`, `fwd    0.132 ms`, `bwd OOM`."""
 
-_WHO_FIRST = deferred(r"\s{0,8}[\[(]?(?P<who>[A-Za-z][\w.+-]{0,30}(?: [A-Za-z(][\w.+()-]{0,20}){0,3})?"
-                      r"[\])]?[ :,|]{1,12}(?=[A-Za-z_]{1,16} ?[=:])")  # fmt: skip
+_WHO_FIRST = deferred(
+    r"\s{0,8}[\[(]?(?P<who>[A-Za-z][\w.+-]{0,30}(?: [A-Za-z(][\w.+()-]{0,20}){0,3})?"
+    r"[\])]?[ :,|]{1,12}(?=[A-Za-z_]{1,16} ?[=:])"
+)
+"""Who computed, in front of settings."""
 
 _APART = " ,;|/\t"
 
@@ -197,7 +200,7 @@ class _Printed(NamedTuple):
     measured: dict[tuple[str, str], GridCell]
 
     def keys(self) -> tuple[bool, tuple[str, ...]]:
-        """What lines of one run have in common."""
+        """Whether someone is named, and the names of the settings: alike in all lines of a run."""
         return bool(self.who.text), tuple(self.settings)
 
 
@@ -249,22 +252,24 @@ def _run(lines: Sequence[Line], begin: int, run: Sequence[_Printed]) -> Iterator
     keys = list(dict.fromkeys(key for each in run for key in each.measured if key[1]))
     if len(run) < TWO or {"heads", "head_dim"} & names or not keys:
         return
-    units = {word: unit for word, unit in keys}
+    units = dict(keys)
     if len(units) < len(keys) and any(not unit for each in run for _, unit in each.measured):
         return
     called = bool(run[0].who.text)
     of_operators = called and all(names_operator(each.who.text) for each in run)
     front = ["operator" if of_operators else "implementation"] if called else []
-    labels = [*front, *run[0].settings, *(f"{word or _BARE[u[1:] == 's']} ({u})" for word, u in keys)]
+    labels = [
+        *front,
+        *run[0].settings,
+        *(f"{word or _BARE[u[1:] == 's']} ({u})" for word, u in keys),
+    ]
     line = lines[begin]
     rows = []
     for place, each in enumerate(run):
         own = lines[begin + place]
         blank = GridCell("", own.number, own.column)
         said = (each.measured.get(key) or each.measured.get((key[0], ""), blank) for key in keys)
-        rows.append(
-            GridRow(own, (*([each.who] if called else []), *each.settings.values(), *said))
-        )
+        rows.append(GridRow(own, (*([each.who] if called else []), *each.settings.values(), *said)))
     head = GridRow(line, tuple(GridCell(label, line.number, line.column) for label in labels))
     yield Grid("text", begin, begin + len(run), (head,), tuple(rows), exact=False)
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.columns.titles import names_format
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.kernels.settings_around import (
@@ -392,7 +392,7 @@ _ITS_UNIT = re.compile(
     r"[(\[]?(?P<unit>[A-Za-zµ]{1,7}(?:/s(?:ec)?)?)[)\]]?[ ↑↓]{0,2}",
     re.IGNORECASE,
 )
-"""What the corner of a table says of all its numbers: `TFLOPS`, `time (us)`."""
+"""The unit of all numbers in the corner of their table: `TFLOPS`, `time (us)`."""
 
 
 def _titled_by_corner(grid: Grid) -> Grid:
