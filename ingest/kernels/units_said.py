@@ -18,7 +18,7 @@ from typing import NamedTuple
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named
 from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.kernels.kernel_headings import BANDWIDTH, OF_STEPS
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, OF_STEPS, heading_above
 from assay.ingest.kernels.settings_around import (
     FAR,
     NEAR,
@@ -149,7 +149,7 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     """The quantity and the unit of all bare numbers of a table, where something says one."""
     above = lines[max(0, grid.begin - FAR) : grid.begin]
     own = [lines[grid.begin]._replace(text=f"## {grid.caption}")] if grid.caption else []
-    if own and _of_another(own[0].text, schema):
+    if (own and _of_another(own[0].text, schema)) or _of_no_speed(lines, grid):
         return None
     for near in (own, *nearest_first(above)):
         told = {name: scale for line in near for name, scale in _said_of(line.text, schema)}
@@ -170,6 +170,35 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema) or _quoted(lines, grid, schema)
+
+
+_NO_SPEED = deferred(
+    r"[\s#*>0-9.)]{0,12}(?:(?:the|max(?:imum|imal)?|largest|greatest|mean|average|peak|median|relative"
+    r"|absolute|abs|rel|numerical|numeric|gpu|extra|additional|total|our|l2|device)[., ]{1,3}){0,4}"
+    r"(?:errors?|deviations?|differences?|diffs?|mismatch\w*|speed-?ups?|ratios?|registers?"
+    r"|occupanc(?:y|ies)|energy|power|accuracy|numerics|memory(?! bandwidth|-)|tolerances?"
+    r"|footprint|shared memory|cost|prices?)\b",
+    re.IGNORECASE,
+)
+"""How a title, or the sentence over a table, begins that is of no times and no rates."""
+
+
+def _of_no_speed(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the paragraph right above a table, or its heading, begins with another quantity than
+    how fast calls are, and says no unit of that."""
+    near = list[str]()
+    for line in reversed(lines[max(0, grid.begin - _PARAGRAPH) : grid.begin]):
+        if (not line.text.strip() and near) or ROW.match(line.text):
+            break
+        near += [line.text] if line.text.strip(" `~") else []
+    heading = heading_above(lines, grid)
+    titles = [*near[-1:], *([heading.text] if heading else [])]
+    own = any(_named(text) or _of_all(text) for text in near if len(text) <= LONGEST)
+    return not own and any(_NO_SPEED.match(text) for text in titles)
+
+
+_PARAGRAPH = 8
+"""Lines above a table among which the paragraph right above it stands."""
 
 
 def _of_another(title: str, schema: Schema) -> bool:
