@@ -28,6 +28,7 @@ from assay.ingest.kernels.kernel_labels import (
 from assay.ingest.kernels.kernel_rates import (
     BARE_NUMBER,
     LIBRARY,
+    LONGEST_NAME,
     RATIO,
     STATISTICS,
     TYPE,
@@ -510,7 +511,7 @@ def _of_names(
 _NO_ONE = re.compile(
     r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|(?:fwd|bwd|forward|backward)\b.*"
     r"|m[hlq]a|gqa.*|(?:mean|median|min|max|avg|average|total|sum|geo-?mean|speed-?up|ratio|peak"
-    r"|theoretical|error|diff|change|delta|gain)\b.*|.*\b[0-9.]+ ?[BMT]\b.*|.*[=%].*)\W*",
+    r"|theoretical|error|diff|change|delta|gain)\b.*|.*\b[0-9.]{1,8} ?[BMT]\b.*|.*[=%].*)\W*",
     re.IGNORECASE,
 )
 """A name below no label that is of no one who computes: a mask, a model, what sums up others."""
@@ -518,6 +519,8 @@ _NO_ONE = re.compile(
 
 def _of_no_one(text: str) -> bool:
     """Whether a name says a mask, a pass, a model, a format or a device, and no kernel."""
+    if len(text) > LONGEST_NAME:
+        return True
     device = only(text)
     whole = device is not None and device.end - device.start == len(text)
     return whole or _NO_ONE.fullmatch(text) is not None or of_a_type(text)

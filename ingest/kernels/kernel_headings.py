@@ -123,8 +123,8 @@ _OWN_LIBRARY = rf"(?!(?:before|after|old|new|(?:un|auto-?)?tuned|default|ours)\b
 
 _BY_FORMAT = re.compile(
     rf"(?<![\w-])(?P<said>{NUMBER_FORMAT})(?:,? (?:is|are|uses|calls|means|runs(?: through)?|via"
-    r"|with|through|by|goes through|ones? (?:is|are)|column (?:is|uses)|rows? (?:are|use))|:| =| \()"
-    r" ?"
+    r"|with|through|by|goes through|ones? (?:is|are)|column (?:is|uses)|rows? (?:are|use))"
+    r"|:| =| \() ?"
     r"`(?P<call>[A-Za-z_][\w.:]{2,50})(?:\(\))?`"
     rf"|(?<![\w.`-])`(?P<whose>[A-Za-z_][\w.:]{{2,50}})(?:\(\))?` (?:\(|(?:for|in|is|at) )"
     rf"(?P<in>{NUMBER_FORMAT})(?![\w-])"
