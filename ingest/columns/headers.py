@@ -517,8 +517,24 @@ def _in_known_words(label: str) -> str:
         return degree[1]
     if _COUNT_OF_NODE.fullmatch(label):
         return "GPUs per node"
-    counts = label.startswith(_COUNTS) and _COUNT_OF.fullmatch(signed(label))
-    return "number of GPUs" if counts else label  # `#GPU`, `# MI250`: how many
+    if not label.startswith(_COUNTS):
+        return label
+    if _COUNT_OF.fullmatch(signed(label)):  # `#GPU`, `# MI250`: how many
+        return "number of GPUs"
+    counted = _COUNT_OF_ONE.fullmatch(label)
+    plural = f"num {counted[1]}s" if counted else ""
+    return plural if configured_by(plural) in _WHOLE else label
+
+
+_COUNT_OF_ONE = re.compile(
+    r"(?:\\?[#№]|n(?:um(?:ber)?)?\.?(?=[\s_])|n[ro]\.|n[ro](?= of\b))[\s_]*(?:of[\s_])?"
+    r"((?:[A-Za-z]{1,12}[ _]){0,2}[A-Za-z]{3,12}(?<!s))s?",
+    re.IGNORECASE,
+)
+"""A sign of counting and what is counted, one or several: `#layer`, `No. of heads`."""
+
+_WHOLE = {"layers", "heads", "kv_heads", "experts", "nodes"}
+"""Settings that count parts of a model or of a cluster."""
 
 
 _IN_A_STEP = re.compile(

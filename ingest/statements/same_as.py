@@ -19,12 +19,16 @@ from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
 
+_SCRIPT = (
+    r"(?:(?:job|launch|training|batch|Slurm|run) )?(?:scripts?|commands?|snippet|listing|recipe)"
+)
+
 _PLACE = (
     r"(?:(?:in|for|of|from|under|with|the ones? in|those (?:in|of)|used (?:in|for)) )?"
     r"(?:(?P<above>above|before|(?:the |our |my )?(?:previous|preceding|last) (?:section|table"
     r"|tests?"
     r"|runs?|experiments?|benchmarks?|part|paragraph|sweep)|(?:the )?(?:section|table|runs?|sweep"
-    r"|benchmark|numbers|results) above)\b(?! ?[0-9])"
+    rf"|benchmark|numbers|results|{_SCRIPT}) above)\b(?! ?[0-9])"
     r"|(?:section|sec\.|§|chapter|appendix) ?(?P<section>[0-9A-Z](?:\.[0-9]{1,2}){0,3})"
     r"(?![\w.]*[0-9])"
     r"|table (?P<table>[A-Z]?\.?[0-9]{1,2})(?![\w.]*[0-9])"
@@ -47,7 +51,10 @@ _REFERS = deferred(
     rf" (?:(?:the )?same(?: as)?|identical to|as|like|unchanged (?:from|to)|equal to) (?:as )?"
     rf"{_PLACE.replace('?P<', '?P<o_')}"
     r"|(?:^|(?<=[.;:] ))\W{0,6}(?:exactly |all )?(?:the )?same as (?:as )?"
-    rf"{_PLACE.replace('?P<', '?P<a_')}",
+    rf"{_PLACE.replace('?P<', '?P<a_')}"
+    r"|\b(?:with|using|by|from|via) (?:exactly )?"
+    r"(?:(?:the |these )?(?:flags|options|arguments|settings|configuration) (?:in|of|from) )?"
+    rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])",
     re.IGNORECASE,
 )
 
@@ -58,7 +65,7 @@ _REFERS_IN_CHINESE = deferred(
 )
 
 _MAY_REFER = re.compile(
-    r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like)\b.{0,60}"
+    r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|by|from|via)\b.{0,60}"
     r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
     r"|message|comment|OP\b)|同上|[同与和].{0,8}[节表章]"
 )
@@ -72,10 +79,13 @@ _MAY_END = re.compile(
 _OF_NOTHING = deferred(
     r"\b(?:not|nearly|almost|roughly|unlike|than|similar|would|could|should|can|may|will|why"
     r"|whether"
-    r"|try|tried|if|data|dataset|tokeni[sz]er|eval\w*|inference)\b|[?？]",
+    r"|try|tried|if)\b|[?？]",
     re.IGNORECASE,
 )
-"""Words of a sentence that is not about how runs were set up, or says that they were not so."""
+"""Words of a sentence that says of runs that they were not set up so."""
+
+_OF_OTHERS = deferred(r"\b(?:data|dataset|tokeni[sz]er|eval\w*|inference)\b", re.IGNORECASE)
+"""Words beside the reference, between two commas, that it is not about how runs were set up."""
 
 _OTHER = deferred(
     r"\b(?:different|other|another|various|varying|several|new|larger|smaller|longer|shorter|more"
@@ -167,7 +177,8 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     stop = _END.search(whole, found.end())
     sentence = whole[begin : stop.start() + 1 if stop else None]
     rest = sentence.replace(found[0], " ", 1)
-    if _OF_NOTHING.search(rest):
+    beside = whole[: found.start()][begin:].rpartition(", ")[2] + _clause(whole[found.end() :])
+    if _OF_NOTHING.search(rest) or _OF_OTHERS.search(beside):
         return None
     told = phrases(Line(line.number, rest, 0, {}), least=1)
     own = {
@@ -178,8 +189,22 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     told_again = _IN_BRACKETS.match(whole, found.end())  # of the same, in few words
     told_apart = sentence.replace(told_again[0], " ", 1) if told_again else sentence
     apart = frozenset(_apart(told_apart, own))
+    apart |= frozenset(_DEVICES if _OF_A_PROGRAM.match(found[0]) else ())
     return Reference(first, line.number, section, _place(found), own, apart)
 
+
+_OF_A_PROGRAM = re.compile(
+    r"(?:(?:same|identical|other|remaining) )?(?:[\w-]+ ){0,2}?(?:options|flags|arguments)\b", re.I
+)
+"""What a program is told, on however many devices it runs."""
+
+
+def _clause(text: str) -> str:
+    """A text up to where its clause or its sentence ends."""
+    return _CLAUSE_END.split(text, maxsplit=1)[0]
+
+
+_CLAUSE_END = re.compile(r"[,;:。；，]|\.(?:\s|$)")
 
 _IN_BRACKETS = re.compile(r" ?\([^()]{1,80}\)")
 
@@ -191,7 +216,7 @@ _END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_]|[0-9]+ ?[x×])|[。；�
 
 def _place(found: re.Match[str]) -> str:
     told = {
-        key.removeprefix("o_").removeprefix("a_"): text
+        key.removeprefix("o_").removeprefix("a_").removeprefix("n_"): text
         for key, text in found.groupdict().items()
         if text
     }

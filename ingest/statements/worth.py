@@ -109,6 +109,9 @@ _PARTS = (
     "(?:シングル|単一の?|単体の?) ?GPU|单[张块卡]|ZeRO-[0-3] ?(?:相当|を)",
     r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
+    r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
+    r" (?:\w+ ){0,4}above|\b(?:scripts?|commands?|snippet|listing|recipe) above\b"
+    r"|\bthe above (?:\w+ )?(?:script|command|snippet))",
 )
 
 _FORMS = "|".join(_PARTS)
