@@ -141,7 +141,20 @@ def with_letters(grid: Grid) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
-_SWITCH = re.compile(r"(?:check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?)", re.IGNORECASE)
+_AGAIN = (
+    r"(?:(?:grad(?:ient)?|act(?:ivation)?)s?\.?[ _-]?)?"
+    r"(?:check-?pointing|ch?kpt|checkpoints?|GC|recomp(?:\.|ute|utation)?|remat)"
+)
+
+_SWITCH = re.compile(_AGAIN, re.IGNORECASE)
+
+_SWITCH_OF_ALL = re.compile(
+    rf"full[ _-](?:{_AGAIN}|AC)|(?:{_AGAIN}|AC) ?[(\[,]? ?full[)\]]?", re.IGNORECASE
+)
+"""A label over switches of whether all is computed again: `full act. ckpt`."""
+
+_NOT_ALL = re.compile(r"\bselectiv|\bpartial|部分重|选择性", re.IGNORECASE)
+"""Words of a table or a text by which less than all may be computed again."""
 
 _SWITCHED = re.compile(
     r"yes|no|on|off|true|false|[yn✓✔✗✘✅❌]|none|full|selective|-|–|—", re.IGNORECASE
@@ -213,9 +226,10 @@ _A_MODEL = re.compile(
 )
 
 
-def with_switches(grid: Grid) -> Grid:
+def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
     """The grid with what labels in short are of, as their cells say: recomputation for `ckpt` over
-    switches, nodes for `Instances` over whole numbers."""
+    switches, nodes for `Instances` over whole numbers. Where all is computed again or not, `full
+    ckpt`, nothing is where it is not, if neither the table nor the text speaks of less than all."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
@@ -234,10 +248,45 @@ def with_switches(grid: Grid) -> Grid:
             return cell._replace(text="nodes")
         return cell
 
+    of_all = [
+        at for at, cell in enumerate(last.cells)
+        if _SWITCH_OF_ALL.fullmatch(plain(cell.text)) and switches(at)
+    ]  # fmt: skip
     cells = tuple(of_its_cells(at, cell) for at, cell in enumerate(last.cells))
+    if len(of_all) == 1:
+        return _with_all_again(grid, of_all[0], above)
     if cells == last.cells:
         return grid
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _with_all_again(grid: Grid, at: int, above: Above) -> Grid:
+    """The grid with how much is computed again in a column that says whether all is."""
+    last = grid.heads[-1]
+    texts = [cell.text for row in (*grid.heads, *grid.rows) for cell in row.cells]
+    less = any(map(_NOT_ALL.search, texts)) or any(map(_NOT_ALL.search, above()))
+
+    def told(row: GridRow) -> GridRow:
+        text = plain(row.cells[at].text).casefold() if at < len(row.cells) else ""
+        if text not in _ON and text not in _OFF:
+            return row
+        much = "full" if text in _ON else "" if less else "none"
+        cells = [*row.cells]
+        cells[at] = cells[at]._replace(text=much)
+        return replace(row, cells=tuple(cells))
+
+    cells = tuple(
+        cell._replace(text="recompute") if n == at else cell for n, cell in enumerate(last.cells)
+    )
+    heads = (*grid.heads[:-1], replace(last, cells=cells))
+    return replace(grid, heads=heads, rows=tuple(map(told, grid.rows)))
+
+
+_ON, _OFF = (
+    {"yes", "y", "on", "true", "✓", "✔", "✅"},
+    {"no", "n", "off", "false", "✗", "✘", "❌"},
+)
+"""Words and signs of a switch."""
 
 
 def _count(text: str) -> int:
@@ -404,22 +453,45 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if not grid.heads or grid.labels:
         return grid
     labels = [plain(text) for text in _lowest(grid)]
-    bare = [at for at, label in enumerate(labels) if _A_SIZE.fullmatch(label)]
-    over = {labels[at] if len(grid.heads) == 1 else plain(grid.heads[0].cells[at].text)
-            for at in bare if at < len(grid.heads[0].cells)}  # fmt: skip
-    if not bare or len(over) != len(bare):
-        return grid
+    bare = _bare_sizes(grid, labels, schema)
     fields = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.quantity}
     fields |= {"step_time"} if _A_TIME.intersection(labels) else set()
-    texts = above() if fields and "memory" not in fields else ()
-    spoken = any(map(_OF_MEMORY.search, texts)) or (bool(fields) and _ran_out(grid, bare))
-    if not spoken or "memory" in fields or any(map(_OF_OTHERS.search, texts)):
+    fields |= {"of a side"} if len(bare) > 1 else set()
+    if not bare or not fields or "memory" in fields:
+        return grid
+    texts = above()
+    spoken = any(map(_OF_MEMORY.search, texts)) or _ran_out(grid, list(bare))
+    if not spoken or any(map(_OF_OTHERS.search, texts)):
         return grid
     last = grid.heads[-1]
-    cells = [*last.cells]
-    for at in bare:
-        cells[at] = cells[at]._replace(text=f"memory ({labels[at]})")
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+    cells = tuple(cell._replace(text=bare.get(at, cell.text)) for at, cell in enumerate(last.cells))
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, str]:
+    """Place → label of a memory, of columns that say of it nothing but the unit: of one, of one in
+    each of the groups below names of sides, or of sides each with a rate or a time beside it:
+    `H100 tok/s | H100 GB | A100 tok/s | A100 GB`."""
+    alone = [at for at, label in enumerate(labels) if _A_SIZE.fullmatch(label)]
+    if len(alone) == 1:
+        return {alone[0]: f"memory ({labels[alone[0]]})"}
+    if alone:
+        over = [plain(grid.heads[-2].cells[at].text) for at in alone] if len(grid.heads) > 1 else []
+        apart = (
+            all(over) and len({*over}) == len(alone) > 1 and len({labels[at] for at in alone}) == 1
+        )
+        return {at: f"memory ({labels[at]})" for at in alone} if apart else {}
+    found = {at: m for at, label in enumerate(labels) if (m := _SIZE_OF_SIDE.fullmatch(label))}
+    if len(found) < len(("one", "another")) or len({m[2] for m in found.values()}) > 1:
+        return {}
+    for m in found.values():
+        rests = [
+            x[len(m[1]) :].strip(" ,:–—-()") for x in labels if x.startswith(m[1]) and x != m[0]
+        ]
+        rated = [c for c in header(rests, schema) if c.spec and c.spec.quantity]
+        if not rated or _OF_OTHERS.search(m[1]):
+            return {}
+    return {at: f"{m[1]} memory ({m[2]})" for at, m in found.items()}
 
 
 def _ran_out(grid: Grid, places: Sequence[int]) -> bool:
@@ -434,8 +506,16 @@ _NO_ROOM = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-
 
 _A_SIZE = re.compile("[GM]i?B")
 
+<<<<<<< HEAD
 _A_TIME = {"ms", "s", "sec", "seconds"}
 """Labels that are a unit of time and nothing more."""
+=======
+_SIZE_OF_SIDE = re.compile(
+    r"(\S[^()]{0,40}?[^\s,:–—-])(?<! [0-9]{2})(?<! [0-9]{3})"
+    r"(?:[,:]? | [–—-] | ?(?=\())\(?([GM]i?B)\)?"
+)
+"""A label of a side, and a unit of bytes as words of their own: `H100 GB`, `A100 (GiB)`."""
+>>>>>>> 4839f11f (Hear on a page whose all rates below are; read memory by its unit alone below or beside several devices, and switches of full recomputation)
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"

@@ -168,6 +168,7 @@ from assay.ingest.tables.sides import Group
 from assay.ingest.tables.turned import turned_grid, unpivoted
 from assay.ingest.tables.units_beside import (
     names_metrics,
+    of_all_below,
     of_the_job,
     with_metrics_apart,
     with_outcomes,
@@ -233,6 +234,7 @@ def _document(
         sizes_said(line.text for line in lines if len(line.text) <= LONGEST) if found else (),
         asked_allocator(region.lines) if found else (),
     )
+    read_one = False
     for grid in found:
         passed = with_degrees(lines[at : grid.begin], known.legend)
         sheet_of_its_own = grid.syntax in ("csv", "tsv") and grid.end == len(lines)
@@ -243,11 +245,16 @@ def _document(
         )
         since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
         at = max(at, grid.end)
+        if not read_one:
+            known = known._replace(whose=(*known.whose, *of_all_below(passed)))
         of_runs_too = known._replace(trained=known.trained or grid.header() in labelled)
         table = _Table(
             region, lines, grid, schema, place, of_runs_too, long, since=since, before=before
         )
         table.read(folded)
+        if table.records and not read_one:  # what its own section says holds there alone
+            read_one, own = True, "\n".join(text for each in place.around[1:] for text in each[1])
+            known = known._replace(whose=[text for text in known.whose if text not in own])
         if table.records and len(grid.header()) >= TELLING:
             labelled.add(grid.header())
         if table.records:
@@ -347,6 +354,7 @@ class Known(NamedTuple):
     serving: bool = False  # whether it is about that
     sizes: Sequence[str] = ()  # texts that say what its memories are
     allocator: Sequence[str] = ()  # what its code asks the allocator of a device
+    whose: Sequence[str] = ()  # texts above its tables of runs that say whose all their rates are
 
 
 class _Table:
@@ -391,6 +399,7 @@ class _Table:
             labelled,
             schema,
             lambda: [
+                *known.whose,
                 *place.texts(),
                 place.heading,
                 grid.caption,
@@ -399,7 +408,12 @@ class _Table:
             ],
         )
         labelled = with_batch_scopes(
-            with_models(with_switches(with_letters(with_first_of_two(labelled)))),
+            with_models(
+                with_switches(
+                    with_letters(with_first_of_two(labelled)),
+                    lambda: [*place.texts(), *(line.text for line in (*place.near, *told_below))],
+                )
+            ),
             schema,
             lambda: [
                 *(line.text for line in (*place.near, *told_below)),

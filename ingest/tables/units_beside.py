@@ -125,6 +125,30 @@ def _job_or_one(text: str) -> tuple[bool, bool]:
     return _OF_THE_JOB.search(text) is not None, _EACH_OF_ONE.search(text) is not None
 
 
+def of_all_below(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Texts that say of all rates below them, or of their page, whose they are: they hold for every
+    section where they stand above all tables of runs.
+
+    >>> of_all_below([Line(1, "All numbers below are **per GCD**, and where we write GPU", 1, {})])
+    ('All numbers below are **per GCD**, and where we write GPU',)
+    >>> of_all_below([Line(1, "The numbers are per GPU.", 1, {})])
+    ()
+    """
+    return tuple(
+        line.text for line in lines
+        if len(line.text) <= LONGEST and _OF_ALL_BELOW.search(line.text) and _scope(line.text)
+    )  # fmt: skip
+
+
+_OF_ALL_BELOW = re.compile(
+    r"\b(?:all|the|our|these)\b[^.;:|]{0,24}?\b(?:throughputs?|rates|speeds?|numbers|values|figures"
+    r"|results|tokens?(?:/| per )s(?:ec(?:ond)?)?)\b[^.;:|]{0,16}?"
+    r"\b(?:below|here|throughout|everywhere|(?:in|on) (?:this|the whole) "
+    r"(?:page|document|report|README|repo(?:sitory)?|wiki|post|article|file|guide))\b",
+    re.IGNORECASE,
+)
+
+
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s", "item_rate"}
 
 
@@ -138,9 +162,9 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if told is None:
         return grid
     last, cells = grid.heads[-1], []
-    if told.of_all_numbers and any(of_one_device(plain(cell.text)) for cell in last.cells):
+    if told.of_all_numbers and any(_is_of_one(plain(cell.text), schema) for cell in last.cells):
         told = told._replace(whose=OF_NOBODY)  # of that device are those labelled so alone
-    multiples = _multiples(grid) if told.whose == OF_NOBODY else set[int]()
+    multiples = _multiples(grid, schema) if told.whose == OF_NOBODY else set[int]()
     for at, cell in enumerate(last.cells):
         label = plain(cell.text)
         (column,) = header([label], schema) if label else (Column("", None),)
@@ -159,11 +183,19 @@ _IN_TOTAL = re.compile("总|整体|全局|集群|全体|合計")
 """In a label: its numbers are of all devices."""
 
 
-def _multiples(grid: Grid) -> set[int]:
+def _is_of_one(label: str, schema: Schema) -> bool:
+    """Whether a label says of what was measured that it is of one device; `GPUs` counts them."""
+    if not label or not of_one_device(label):
+        return False
+    (column,) = header([label], schema)
+    return column.spec is None or not column.spec.configuration
+
+
+def _multiples(grid: Grid, schema: Schema) -> set[int]:
     """Columns whose numbers are whole multiples, some of them several times, of those in the one
     column that is labelled as of one device: the rates of all devices."""
     labels = [plain(cell.text) for cell in grid.heads[-1].cells]
-    ones = [at for at, label in enumerate(labels) if of_one_device(label)]
+    ones = [at for at, label in enumerate(labels) if _is_of_one(label, schema)]
     found = set[int]()
     for at in range(len(labels)) if len(ones) == 1 else ():
         pairs = [(_digits(row.cells[at].text), _digits(row.cells[ones[0]].text))
