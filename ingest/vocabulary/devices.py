@@ -79,7 +79,8 @@ _GEFORCE = (
     r"(?![0-9%]|[.,][0-9]| ?(?:tokens|samples|sequences|steps|seq|ms)\b| s\b)(?!(?<=a [0-9]{4})s\b)"
     r"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
     r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
-    r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b)"
+    r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b"
+    r"|[ -]?(?:8|1[0126]|24|32|48) ?GB\b| [(](?:8|1[0126]|24|32|48) ?GB[)])"
 )
 """A card by its number alone, where the words around it make it one."""
 
