@@ -303,6 +303,8 @@ _EVERY_LAYER = deferred(
     r"|attention) )?"
     r"(?:layers?|blocks?)(?: (?:is|are|was|were|gets?|being))? (?:(?:fully|always|entirely) )?"
     r"(?:check-?pointed|re-?computed|re-?materiali[sz]ed)\b"
+    r"|\b(?:every|each|all)(?: the)? (?:single )?(?:(?:decoder|transformer|encoder) )?"
+    r"(?:layers?|blocks?) (?:check-?pointed|re-?computed|re-?materiali[sz]ed)(?=\s*(?:[,.;)]|$))"
     r"|\bactivations (?:are|were) (?:recomputed|check-?pointed|re-?materiali[sz]ed) "
     r"(?:(?:at|in|for|of) )?(?:every|each|all) (?:(?:decoder|transformer) )?(?:layers?|blocks?)\b",
     re.IGNORECASE,
