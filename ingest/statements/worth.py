@@ -34,7 +34,8 @@ _PARTS = (
     r"|neuberechnung|recalcul|genauigkeit)",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad",
     r"ccumulating gradients|adients (?:are|were) (?:never|not) acc"
-    r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?(?:check-?p|re-?comp|remat))",
+    r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"
+    r"(?:check-?p|re-?comp|remat))",
     r"(?i:(?:recomput\w*|check-?point\w*)[*_.]{0,3}[:=]? ?[*_]{0,2}(?:full|sele|none|off|on\b))",
     r"tates?,? (?:and (?:gradients|parameters|weights) )?(?:alone |only )?(?:are|were) (?:all "
     r"|only )?"

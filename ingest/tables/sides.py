@@ -198,6 +198,7 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     )
     sides = _of_one_device(_by_name((each[0], at, each[1]) for at, each in enumerate(told) if each))
     sides = {name: own | _in_short(name, labels, told, schema) for name, own in sides.items()}
+    sides = _with_settings(sides, labels, schema)
     shared = header(labels, schema)
     placed = {at for own in sides.values() for at in own}
     mine = {name for own in sides.values() for name in _fields(own)}
@@ -235,6 +236,35 @@ def _in_short(
 
 
 _BRACKET_BEHIND = re.compile(r"\s*\([^()]*\)$")
+
+
+def _with_settings(
+    sides: dict[str, dict[int, Column]], labels: Sequence[str], schema: Schema
+) -> dict[str, dict[int, Column]]:
+    """Sides with what each of them was set to in columns of its own, where all have one: `H100 MBS`
+    beside `H100 tokens/s`, `MBS (H100)`."""
+    placed = {at for own in sides.values() for at in own}
+    found: dict[str, dict[int, Column]] = {name: {} for name in sides}
+    for at, label in enumerate(labels) if len(sides) > 1 else ():
+        for name in sides if at not in placed else ():
+            if rest := _beside_name(label, name):
+                (column,) = header([rest], schema)
+                if column.spec is not None and column.spec.configuration:
+                    found[name][at] = replace(column, label=label)
+    held = [sorted(_fields(own)) for own in found.values()]
+    if not all(fields == held[0] and len(fields) == len({*fields}) for fields in held):
+        return sides
+    return {name: own | found[name] for name, own in sides.items()}
+
+
+def _beside_name(label: str, name: str) -> str:
+    """What a label says before or behind the name of a side; empty where it has not that name."""
+    for form in (rf"{re.escape(name)}(?:[:,]?\s+|\s+[-–—]\s+|\s*(?=\())(.+)",
+                 rf"(.+?)(?:,?\s+|\s+[-–—]\s+){re.escape(name)}",
+                 rf"(.+?)\s*[(\[]{re.escape(name)}[)\]]"):  # fmt: skip
+        if found := re.fullmatch(form, label):
+            return found[1].strip(" ()")
+    return ""
 
 
 def _of_one_device(sides: dict[str, dict[int, Column]]) -> dict[str, dict[int, Column]]:
@@ -307,8 +337,10 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
             shared[at] = Column(column.label, None)
             if side:
                 own[at] = side, column
-    sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    rest = common(shared, own)
+    sides = _with_settings(
+        _by_name((name, at, column) for at, (name, column) in own.items()), labels, schema
+    )
+    rest = common(shared, {at for each in sides.values() for at in each})
     return tuple(
         Group(
             rest,
@@ -447,7 +479,9 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
             own |= {at: of_one} if of_one else {}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    return _beside_each_other(common(shared, own), sides, schema)
+    sides = _with_settings(sides, labels, schema)
+    placed = {at for each in sides.values() for at in each}
+    return _beside_each_other(common(shared, placed), sides, schema)
 
 
 def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:

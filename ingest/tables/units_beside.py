@@ -157,11 +157,15 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     above says that speaks of it: `All tokens/second below are per GPU.`; from afar to near.
     """
     if not grid.heads or grid.labels or not _rates_of_all(_lowest(grid), schema):
-        return grid
-    told = next(filter(None, map(_scope, reversed(above()))), None)
-    if told is None:
-        return grid
+        return _with_scopes_of_sides(grid, schema, above)
+    told = next(
+        filter(None, (_scope(text) or _as_listed(text) for text in reversed(above()))), None
+    )
     last, cells = grid.heads[-1], []
+    if told is None or (
+        told.listed and any(_is_of_one(plain(c.text), schema) and "/" in c.text for c in last.cells)
+    ):
+        return grid
     if told.of_all_numbers and any(_is_of_one(plain(cell.text), schema) for cell in last.cells):
         told = told._replace(whose=OF_NOBODY)  # of that device are those labelled so alone
     multiples = _multiples(grid, schema) if told.whose == OF_NOBODY else set[int]()
@@ -177,6 +181,41 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
         cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def _with_scopes_of_sides(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with the rates of several sides of one device where the nearest sentence above says
+    so: `MI325X tokens/s | MI355X tokens/s`."""
+    last = grid.heads[-1] if grid.heads and not grid.labels else None
+    labels = [plain(cell.text) for cell in last.cells] if last else []
+    rates = {at: m for at, label in enumerate(labels) if (m := _RATE_OF_A_SIDE.fullmatch(label))}
+    if last is None or len(rates) < len(("one", "another")):
+        return grid
+    if len({m["rate"] for m in rates.values()}) > 1 or any(_is_of_one(x, schema) for x in labels):
+        return grid
+    told = next(
+        filter(None, (_scope(text) or _as_listed(text) for text in reversed(above()))), None
+    )
+    (column,) = header([next(iter(rates.values()))["rate"]], schema)
+    if told is None or told.whose != "per GPU" or column.spec is None:
+        return grid
+    if column.spec.name not in told.fields:
+        return grid
+    cells = tuple(
+        cell._replace(text=f"{m['front'] or ''}{m['rate']} per GPU{m['behind'] or ''}")
+        if (m := rates.get(at)) else cell
+        for at, cell in enumerate(last.cells)
+    )  # fmt: skip
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+_RATE_OF_A_SIDE = re.compile(
+    r"(?P<front>[^()/|]{1,40}?[ :] ?)?"
+    r"(?P<rate>(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)(?:/| per )s(?:ec(?:ond)?)?)"
+    r"(?P<behind> ?[(,@][^()/|]{1,40}[)]?)?",
+    re.IGNORECASE,
+)
+"""A label of a rate before or behind the name of whose it is."""
 
 
 _IN_TOTAL = re.compile("总|整体|全局|集群|全体|合計")
@@ -261,6 +300,59 @@ class _Scope(NamedTuple):
     fields: frozenset[str]
     of_all_numbers: bool
     """Whether it is said of numbers of any kind, of one device: `All values are per GPU.`"""
+    listed: bool = False
+    """Whether it is only what a text names among the columns: `MFU and tokens/s per GPU`."""
+
+
+_RATE_OF_EACH = re.compile(
+    r"(?P<front>^|[,:;(]\s*|\b(?:and|are|in|as|is|give|list|show|report|measure|mean|median)\s+)"
+    r"[*_`]{0,2}(?P<things>tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)"
+    r"(?:\s?/\s?|\s+per\s+)s(?:ec(?:ond)?)?"
+    rf"(?:\s?/\s?|,?\s+(?:and\s+)?per[ -]){A_DEVICE}[*_`]{{0,2}}"
+    r"(?=\s*(?:[.,;:)(]|$)|\s+(?:and|as|with|over|for each)\b)",
+    re.IGNORECASE,
+)
+"""An item of a sentence that is a rate of one device and nothing else."""
+
+_TELLS = re.compile(
+    r"\b(?:reach\w*|achiev\w*|g[eo]ts?|than|from|drops?|falls?|rises?|improv\w*|only|about|up to"
+    r"|vs|versus|compared?|unlike|not|if|total|whole|all (?:the )?(?:GPUs|devices|cards)|inference"
+    r"|serving|generat\w+|decod\w+|multipl\w+|divid\w+)\b|[0-9]\s?[kKM]?\s?(?:tok|sampl|seq|ima?g)",
+    re.IGNORECASE,
+)
+"""Words of a sentence that tells of a rate or compares it, and declares nothing."""
+
+_A_RATE_OF_THINGS = re.compile(
+    r"\b(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)(?:\s?/\s?|\s+per\s+)s(?:ec(?:ond)?)?\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _as_listed(text: str) -> _Scope | None:
+    """Whose the rates below a text are that names a rate of each device among what it measures.
+
+    >>> _as_listed("Columns: micro batch size (MBS), TFLOP/s per GPU, tokens/s per GPU.").whose
+    'per GPU'
+    >>> _as_listed("tokens/s and tokens/s per GPU"), _as_listed("We reach 900 tokens/s per GPU.")
+    (None, None)
+    """
+    if len(text) > LONGEST or "|" in text or not _A_RATE_OF_THINGS.search(text):
+        return None
+    bare = text.replace("*", "").replace("_", " ")
+    for sentence in _SENTENCE_END.split(bare):
+        found = [*_RATE_OF_EACH.finditer(sentence)]
+        if len(found) != 1 or _TELLS.search(sentence):
+            continue
+        if len(_A_RATE_OF_THINGS.findall(bare)) != 1:
+            return None
+        tokens = found[0]["things"].casefold().startswith("tok")
+        rated = {"tokens_per_s"} if tokens else {"samples_per_s", "item_rate"}
+        return _Scope("per GPU", frozenset(rated), of_all_numbers=False, listed=True)
+    return None
+
+
+_SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
