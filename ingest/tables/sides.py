@@ -476,7 +476,7 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         return ()  # a difference, not the machine of that name
     for at, label in enumerate(labels):  # `LOMO memory (GB)` beside `AdamW TGS | LOMO TGS`
         if at not in own and shared[at].spec is None:
-            of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
+            of_one = next(filter(None, (of_name(label, name, schema) for name in names)), None)
             own |= {at: of_one} if of_one else {}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
     sides = _with_settings(sides, labels, schema)
@@ -484,15 +484,41 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return _beside_each_other(common(shared, placed), sides, schema)
 
 
-def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:
+def with_quantities_beside(groups: Sequence[Group], schema: Schema) -> tuple[Group, ...]:
+    """Groups with further quantities that a label says to be of one of them: `Peak memory, v2`
+    beside `v1 | v2`."""
+    held = {c.spec.name for group in groups for c in group.own.values() if c.spec}
+    found: dict[int, tuple[str, Column]] = {}
+    for at, column in groups[0].common.columns if len(groups) > 1 else ():
+        told = [
+            each for group in groups
+            if column.spec is None and (each := of_name(column.label, group.label, schema))
+        ]  # fmt: skip
+        if len(told) == 1 and told[0][1].spec and told[0][1].spec.name not in held:
+            found[at] = told[0]
+    if not found:
+        return tuple(groups)
+    rest = groups[0].common
+    rest = Common(rest.width, tuple(each for each in rest.columns if each[0] not in found))
+    return tuple(
+        replace(group, common=rest, own={
+            **group.own, **{at: each for at, (name, each) in found.items() if name == group.label}
+        })
+        for group in groups
+    )  # fmt: skip
+
+
+def of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:
     """The column of a label that begins or ends with a name, of the quantity beside it."""
     found = _WITH_UNIT_BEHIND.fullmatch(label)
     if label.startswith(f"{name} "):
         rest = label[len(name) :].strip(" -–—:,/")
     elif found and found[1].endswith(f" {name}"):  # `peak memory before (GiB)`
         rest = f"{found[1][: -len(name)].strip(' -–—:,/')}{found[2] or ''}"
-    elif label.endswith(f") {name}"):  # `peak memory (GiB) before`
+    elif label.endswith((f") {name}", f"), {name}", f"): {name}")):  # `peak memory (GiB) before`
         rest = label[: -len(name)].strip(" -–—:,/")
+    elif label.endswith(f"({name})"):  # `peak memory (after)`
+        rest = label[: -len(name) - 2].strip(" -–—:,/")
     else:
         return None
     (column,) = header([rest], schema)

@@ -72,12 +72,14 @@ from assay.ingest.tables.sides import (
     grouped,
     named_side,
     names_a_side,
+    of_name,
     of_one_model,
     printed_unit,
     repeated,
     spanned,
     under_one,
     unmarked,
+    with_quantities_beside,
 )
 from assay.ingest.tables.turned import grouped_below, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
@@ -287,7 +289,7 @@ def _by_text(
         yield View(alone, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
-        yield View(grid, groups, melted=True)
+        yield View(grid, with_quantities_beside(groups, schema), melted=True)
 
 
 def _sides_alone(grid: Grid, schema: Schema) -> Grid | None:
@@ -746,6 +748,7 @@ def _by_caption(
         and not set(split(columns[n].label)) & _COUNTERS
         and not of_its_side(columns[n].label, shared)
     ]  # fmt: skip
+    free = _without_those_beside(free, columns, schema)
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
     named_by |= {n: {"dtype": ""} for n in mixed_in}
@@ -982,6 +985,24 @@ _OF_A_SET_UP = re.compile(
     re.IGNORECASE,
 )
 """Labels of what was set and is no quantity, though no field is its own: `Tokens per GPU`."""
+
+
+def _without_those_beside(
+    free: Sequence[int], columns: Sequence[Column], schema: Schema
+) -> list[int]:
+    """Places of columns that may be sides without those whose labels say that they are of one of
+    the others, and what: `peak memory after` beside `before | after`."""
+    names = [columns[n].label for n in free] if len(free) <= MOST_SIDES else []
+    beside = {
+        n for n in free for name in names
+        if name in columns[n].label and name != columns[n].label
+        and of_name(columns[n].label, name, schema)
+    }  # fmt: skip
+    return [n for n in free if n not in beside]
+
+
+MOST_SIDES = 32
+"""Columns of a table beyond which none is of what another is called."""
 
 
 _OF_SHARDING = {frozenset({"zero_stage"}), frozenset({"sharding"})}
