@@ -66,9 +66,18 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     >>> told = notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)])
     >>> {sign: [note.line.text for note in each] for sign, each in told.items()}
     {'big': ['8 GPUs.'], '†': ['in fp16'], '*': ['with batch 4'], '2': ['in FP8']}
+    >>> page = ["All in bf16, unless marked with † (fp16).", "Rows with ‡ ran on 16 GPUs."]
+    >>> told = notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)])
+    >>> {sign: [note.line.text for note in each] for sign, each in told.items()}
+    {'†': ['fp16'], '‡': ['ran on 16 GPUs.']}
     """
     found: dict[str, list[Note]] = {}
     for line in lines:
+        if _MAY_MARK.search(line.text) and len(line.text) <= LONGEST:
+            for told in _MARKED.finditer(line.text):
+                kind = "inner" if told["inner"] else "rest"
+                said = line._replace(text=told[kind], column=line.column + told.start(kind))
+                found.setdefault(told["sign"].translate(_RAISED), []).append(Note(said, WITHIN))
         if _MAY_NOTE.match(line.text) and len(line.text) <= LONGEST:
             note = _NOTE.fullmatch(line.text.rstrip())
             kind = note.lastgroup and next(k for k in _KINDS if note[k]) if note else None
@@ -79,6 +88,20 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
                 found.setdefault(sign, []).append(Note(said, kind))
     return found
 
+
+WITHIN = "within"
+"""Kind of a note that is a part of a line which says more."""
+
+_MAY_MARK = re.compile(r"[\w,(] [`\"'“]?[¹²³⁴-⁹†‡§]")
+
+_MARKED = re.compile(
+    r"\b(?:mark(?:ed|s)?|flagged|denoted|labell?ed|rows?|runs?|models?|entries|ones|those|numbers)"
+    r"(?: (?:with|by|as))?(?: an?| the)? [`\"'“]?(?P<sign>[¹²³⁴-⁹†‡§])[`\"'”]?"
+    r"(?:\s*[(（](?P<inner>[^()（）]{4,160})[)）]|(?:\s*[:,=–—]\s*|\s+)(?P<rest>[^.;。；\s(](?:[^.;。；]|\.(?=\S))"
+    r"{4,200}\.?))",
+    re.IGNORECASE,
+)
+"""A sentence that says what a sign stands for: `unless marked with † (two nodes, 16 GPUs)`."""
 
 _KINDS = ("raised", "named", "listed", "bracketed", "sign", "star")
 

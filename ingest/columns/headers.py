@@ -500,7 +500,7 @@ def _in_known_words(label: str) -> str:
     """A label in English, without a remark, and by the name that what it says has elsewhere."""
     if normalise(label) not in spellings():  # a spelling is clear, whatever its words are
         label = told_once(english(NAMES.get(label, label)))
-    label = _without_remark(_alone(_of_its_device(label)))
+    label = _without_remark(_alone(_of_its_device(_IN_SHORT_A_RATE.sub("throughput", label))))
     if (sign := _BY_SIGN.fullmatch(label)) and configured_by(meaning := sign[1] or sign[2]):
         return meaning
     if _IN_A_STEP.fullmatch(label):
@@ -536,6 +536,9 @@ _COUNT_OF_ONE = re.compile(
 _WHOLE = {"layers", "heads", "kv_heads", "experts", "nodes"}
 """Settings that count parts of a model or of a cluster."""
 
+
+_IN_SHORT_A_RATE = re.compile(r"^thr\.?(?=\s?[(\[][A-Za-z]{1,9}(?:/| per )s)", re.IGNORECASE)
+"""A throughput by its first letters before the unit of one: `thr (img/s)`."""
 
 _IN_A_STEP = re.compile(
     r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "

@@ -506,16 +506,14 @@ _NO_ROOM = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-
 
 _A_SIZE = re.compile("[GM]i?B")
 
-<<<<<<< HEAD
 _A_TIME = {"ms", "s", "sec", "seconds"}
 """Labels that are a unit of time and nothing more."""
-=======
+
 _SIZE_OF_SIDE = re.compile(
     r"(\S[^()]{0,40}?[^\s,:–—-])(?<! [0-9]{2})(?<! [0-9]{3})"
     r"(?:[,:]? | [–—-] | ?(?=\())\(?([GM]i?B)\)?"
 )
 """A label of a side, and a unit of bytes as words of their own: `H100 GB`, `A100 (GiB)`."""
->>>>>>> 4839f11f (Hear on a page whose all rates below are; read memory by its unit alone below or beside several devices, and switches of full recomputation)
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"

@@ -63,12 +63,24 @@ def of_one_device(names: dict[str, str]) -> dict[str, str]:
 _RATES = ("tok/s", "tokens/s", "t/s", "TF", "TFLOPS", "TFLOP/s", "TFLOPs", "samples/s", "img/s")
 
 
+_GOES_ON = deferred(
+    r"[\s(]*[*_`]{1,2}([A-Za-z#%][\w/%#.-]{0,11})[*_`]{1,2} "
+    r"((?:the|an?|what|how|peak|max|in|time|seconds|tokens|samples|number) [^;|]{2,90}?)[\s.)*_]*"
+)
+"""An item behind another that has the verb: `` `a` is one thing, `b` another``."""
+
+
 def _keys(lines: Sequence[Line]) -> Iterator[list[tuple[str, str]]]:
     """The entries of each key: of a paragraph, or of a list."""
     for text, items in _paragraphs(lines):
         whole = _OPENS.sub("", text, count=1) if _OPENS.match(text) else text
         parts = items or [part for part in _APART.split(whole) if part]
         entries = [_ENTRY.fullmatch(part) for part in parts]
+        if not items and entries and entries[0]:  # `a` is one thing, `b` another
+            entries[1:] = [
+                each or _GOES_ON.fullmatch(part)
+                for each, part in zip(entries[1:], parts[1:], strict=True)
+            ]
         told = [pair for each in entries if each for pair in _pairs(each[1], each[2])]
         if len(told) >= LEAST and 2 * sum(map(bool, entries)) > len(entries):
             yield told
@@ -105,6 +117,7 @@ def _paragraphs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:
             yield " ".join(prose), []
         if items:
             yield "", items
+            yield from ((item, []) for item in items if item.count("`") >= 2 * LEAST)
         prose, items = [], []
 
 
@@ -113,15 +126,17 @@ MOST = 12
 
 _REWRITTEN = (
     (deferred(r"`?(?:torch\.cuda\.)?max_memory_(?:allocated|reserved)\(\)`?"), "peak memory"),
+    (deferred(r"^what (\S.{2,60}?) (?:says|reports?|shows?|prints?|returns?|gives)\b"), r"\1"),
     (deferred(r"\s*\((?:per|micro|of|in (?!G|M)|i\.e|model|see|one|mean|e\.g)[^()]*\)"), ""),
     (deferred(r" (?:of|on|for|over) (?:the |any |all )?(?:fullest|slowest|first|each|one|worst"
         r"|busiest"
-              r"|ranks?|GPUs?|devices?|rank 0)(?: (?:rank|GPU|device|GCD|chip)s?)?\b"), ""),
+              r"|rank 0|ranks?|GPUs?|devices?)(?: (?:rank|GPU|device|GCD|chip)s?)?\b"), ""),
     (deferred(r"(?:(?:mean|median|average|wall(?:[ -]clock)?) )*time (?:of|for|per) (?:an?|one"
         r"|each|every) "
               r"(?:(?:optimi[sz]er|training|full) )?(?:step|iteration)"), "step time"),
     (deferred(r"\b(?:and|per|on each|of one) (?:superchip|GCD|die|tile|chip|module)\b"), "per GPU"),
     (deferred(r"(?:,| in) \(?([GM]i?B|GB|GiB|ms|s|seconds|milliseconds|%)\)?$"), r" (\1)"),
+    (deferred(r",? (?:incl|excl)(?:\.|uding|usive) [^()]{2,40}$"), ""),
     (deferred(r" of the whole job$"), " (total)"),
     (deferred(r"^peak ([GM]i?B)$"), r"peak memory (\1)"),
     (deferred(r"^(?:the |number of (?=pipeline|tensor))"), ""),

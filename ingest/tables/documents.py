@@ -546,6 +546,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if _SIGNED.search(line.text):
             told = {m[1]: m[2] for m in _OF_LETTERS.finditer(line.text) if configured_by(m[2])}
             found |= {label: meant for n, meant in told.items() for label in (n, f"*{n}*")}
+        found |= _parameters_in(line.text)
         found |= _letters(line.text)
         found |= _marked_in(line.text)
         found |= _units_in(line.text) if line.text.startswith("#") else {}
@@ -581,6 +582,28 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
 
 _EQUATED = re.compile(r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}[*`\"']{0,2} ?= ?[A-Za-z])")
 """Between two words of one sentence that are explained: `TF = TFLOP/s per GPU, step = seconds`."""
+
+
+def _parameters_in(text: str) -> dict[str, str]:
+    """Labels of parameters in what a line says that they are counted in."""
+    sized = _PARAMETERS_IN.search(text) if "aram" in text else None
+    many = "M" if sized and sized[1].casefold().startswith("m") else "B"
+    return dict.fromkeys(_CALLED_PARAMETERS, f"Params ({many})") if sized else {}
+
+
+_PARAMETERS_IN = re.compile(
+    r"\b(?:param(?:eter)?s?|(?:model|parameter) (?:sizes?|counts?))\b[*`_\"]{0,3}"
+    r"(?:,? (?:(?:is|are|was|were|columns?|counts?|given|counted|listed|always) ){0,3}\(?in )"
+    r"[*`_\"]{0,3}(millions?|M|billions?|B)\b(?![/-])",
+    re.IGNORECASE,
+)
+"""A text that says in what parameters are counted: `Params are in M, FLOPs in G.`"""
+
+_CALLED_PARAMETERS = (
+    "Params", "params", "Param", "#Params", "# Params", "#params", "Param.", "Params.",
+    "Parameters", "parameters", "# params", "#Param", "#param", "#Param.", "#Parameters",
+    "# Parameters",
+)  # fmt: skip
 
 _BY_LETTER = deferred(
     r"\b((?:micro|global|local|mini)[- ]?batch(?:[ -]size)?|sequence length|context length"

@@ -43,7 +43,7 @@ from assay.ingest.columns.column_cells import (
 from assay.ingest.columns.composite import (
     remark,
 )
-from assay.ingest.columns.footnotes import Note, footnotes, may_be_noted, noted, notes_below
+from assay.ingest.columns.footnotes import WITHIN, Note, footnotes, may_be_noted, noted, notes_below
 from assay.ingest.columns.format_columns import format_columns, switch_format
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
@@ -670,7 +670,8 @@ class _Table:
         grid = self.view.grid
         rows = {line for record in held.records for line, _ in record.places()}
         noted = {note.number for record in held.records for note, _ in record.noted}
-        rows |= noted - held.blank
+        parts = {n.line.number for notes in self._notes.values() for n in notes if n.kind == WITHIN}
+        rows |= noted - held.blank - parts
         lost = {fault.span.line for fault in held.refused} | (held.blank - rows)
         if grid.syntax in (*MARKED_UP, "text") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}

@@ -524,7 +524,7 @@ def _over_several(grid: Grid) -> list[int]:
     bare = [at for at, label in enumerate(labels) if at and not label and labels[at - 1]]
     return [
         at - 1 for at in bare
-        if any(at < len(row.cells) and DIGIT.search(row.cells[at].text) for row in grid.rows)
+        if any(at < len(row.cells) and DIGIT.search(plain(row.cells[at].text)) for row in grid.rows)
     ]  # fmt: skip
 
 
@@ -578,7 +578,7 @@ def _explained(
     held = {column.spec.name for column in columns if column.spec}
     return [
         replace(other, label=own.label)
-        if (own.spec is not None and not own.unit_known and own.spec is other.spec)
+        if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
         or (
             own.spec is None
@@ -587,6 +587,12 @@ def _explained(
         else own
         for own, other in zip(columns, told, strict=True)
     ]
+
+
+def _says_more(own: Column, other: Column) -> bool:
+    """Whether a legend says in what the numbers of a column are that does not say so itself."""
+    counted = own.spec is not None and own.spec.name in ("parameters", "model_size")
+    return not own.unit_known or (counted and own.scale == 1.0 != other.scale)
 
 
 _OF_ONE = {

@@ -194,6 +194,8 @@ def _spelled(word: str) -> str:
 _SHORTENED = {
     "percent": "%", "pct": "%", "util": "utilization", "utils": "utilization",
     "utilisation": "utilization", "tput": "throughput",
+    "thrpt": "throughput", "thpt": "throughput", "thruput": "throughput", "thput": "throughput",
+
 }  # fmt: skip
 """Words of labels that stand for another."""
 
