@@ -508,7 +508,8 @@ class _Table:
         """The footnotes that the heading of the table, or the line that opens it, points to."""
         last = next((line for line in reversed(near) if line.text.strip()), None)
         over = {line.number: line.text for line in (*near[:1], last) if line is not None}
-        yield from noted(over.values(), self._notes, self._last.number)
+        found = noted(over.values(), self._notes, self._last.number)
+        yield from (note for note in found if note.kind != WITHIN)  # which explains a sign of rows
 
     def _notes_of_labels(self, grid: Grid) -> dict[str, str]:
         """Notes of the labels that point to them."""
