@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import TypeGuard
 
 from assay.ingest.columns.headers import Column, header, plain
-from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 
@@ -344,6 +344,30 @@ def across(
         return [{} for _ in labels]
     (name,) = names
     return [{name: label[0].replace(",", "")} for label in labels if label]
+
+
+def counted_above(labels: Sequence[str], above: Sequence[Line]) -> list[dict[str, str]]:
+    """Devices or nodes of each of some labels that are numbers, where a text above counts just
+    these: `1x | 2x | 4x` below `with 1, 2 and 4 cards in the box`."""
+    found = [_TIMES.fullmatch(label) for label in labels]
+    numbers = [each[1] or each[2] for each in found if each]
+    if len(numbers) < len(("one", "another")) or len(numbers) < len(labels):
+        return []
+    for line in above if len({*numbers}) == len(numbers) else ():
+        for told in _LISTED_COUNTS.finditer(line.text) if len(line.text) <= LONGEST else ():
+            if {*re.findall("[0-9]+", told[1])} == {*numbers}:
+                name = "nodes" if told[2].casefold() in ("node", "machine", "server") else "gpus"
+                return [{name: number} for number in numbers]
+    return []
+
+
+_TIMES = re.compile(r"([1-9][0-9]{0,4}) ?[x×]?|[x×] ?([1-9][0-9]{0,4})")
+
+_LISTED_COUNTS = re.compile(
+    r"(?<![\w.,-])((?:[0-9]{1,5}(?:,? and |,? or |, ?| ?/ ?)){1,8}[0-9]{1,5}) (?:[A-Za-z-]{2,12} )?"
+    r"(GPU|card|device|accelerator|chip|NPU|GCD|node|machine|server)s\b",
+    re.IGNORECASE,
+)
 
 
 def corner(

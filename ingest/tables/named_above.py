@@ -240,7 +240,7 @@ _WHOSE = (
 _DECLARES = re.compile(
     rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT}){_WHOSE}(?: is| are|:)?"
     rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?"
-    rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute"
+    rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute|total|aggregate"
     rf"|per-GPU) )*(?:{_PHRASE.pattern})"
     r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator))?"
     r"[)\]]?(?: [a-z0-9().-]+)*",

@@ -36,6 +36,7 @@ from assay.ingest.tables.header_rows import (
     across,
     axes,
     corner,
+    counted_above,
     counts,
     headed,
     named_by_both,
@@ -762,15 +763,15 @@ def _by_caption(
     named_by |= _stages_of_zero(labels, above) | _recomputed(labels, above)
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
-        if told := axes(grid, columns, schema) or over_counts(grid, columns):
+        if listed := counted_above([column.label for column in columns[1:]], above):
+            named_by = dict(zip(sides, listed, strict=True))
+        elif told := axes(grid, columns, schema) or over_counts(grid, columns):
             columns = [told[0], *columns[1:]]
             named_by = dict(zip(sides, told[1], strict=True))
         elif axis := _other_axis(grid, columns, schema):
             columns = [axis[0], *(Column(name, None) for name in axis[1])]
-        elif any(_LENGTHS.search(line.text) for line in above):
-            named_by = {n: _length(columns[n].label) for n in sides}
         if not any(named_by.values()):
-            named_by = dict(zip(sides, across(columns, above, schema), strict=True))
+            named_by = _by_numbers(columns, sides, above, schema)
         if not any(named_by.values()):
             sides = free
     found = meant_above(above, declared, schema)
@@ -817,6 +818,17 @@ def _by_caption(
         Group(rest, {at: column}, column.label, {**over[at - 1], **(named_by.get(at) or {})}, at)
         for at, column in own.items()
     )
+
+
+def _by_numbers(
+    columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line], schema: Schema
+) -> dict[int, dict[str, str]]:
+    """Place → what the number over a column is of, as the text above says: a length, or a count."""
+    lengths = any(_LENGTHS.search(line.text) for line in above)
+    told = {n: _length(columns[n].label) for n in sides} if lengths else {}
+    if any(told.values()):
+        return told
+    return dict(zip(sides, across(columns, above, schema), strict=True))
 
 
 def _other_axis(
