@@ -406,6 +406,7 @@ class _Table:
                 *(line.text for line in told_below),
                 *([] if long else self._explained_below()),
             ],
+            lambda: [line.text for line in (*place.near, *told_below)],
         )
         labelled = with_batch_scopes(
             with_models(

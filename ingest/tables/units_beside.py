@@ -152,15 +152,13 @@ _OF_ALL_BELOW = re.compile(
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s", "item_rate"}
 
 
-def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
+def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
     """The grid with the rates of its columns of one device, or of all, as the nearest sentence
     above says that speaks of it: `All tokens/second below are per GPU.`; from afar to near.
     """
     if not grid.heads or grid.labels or not _rates_of_all(_lowest(grid), schema):
-        return _with_scopes_of_sides(grid, schema, above)
-    told = next(
-        filter(None, (_scope(text) or _as_listed(text) for text in reversed(above()))), None
-    )
+        return _with_scopes_of_sides(grid, schema, above, near)
+    told = _whose(above, near)
     last, cells = grid.heads[-1], []
     if told is None or (
         told.listed and any(_is_of_one(plain(c.text), schema) and "/" in c.text for c in last.cells)
@@ -183,7 +181,14 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
 
-def _with_scopes_of_sides(grid: Grid, schema: Schema, above: Above) -> Grid:
+def _whose(above: Above, near: Above) -> _Scope | None:
+    """Whose the rates of a table are, as the nearest text above says that speaks of it, or as those
+    of its own section, `near`, name them."""
+    said = next(filter(None, map(_scope, reversed(above()))), None)
+    return said or next(filter(None, map(_as_listed, reversed(near()))), None)
+
+
+def _with_scopes_of_sides(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
     """The grid with the rates of several sides of one device where the nearest sentence above says
     so: `MI325X tokens/s | MI355X tokens/s`."""
     last = grid.heads[-1] if grid.heads and not grid.labels else None
@@ -193,9 +198,7 @@ def _with_scopes_of_sides(grid: Grid, schema: Schema, above: Above) -> Grid:
         return grid
     if len({m["rate"] for m in rates.values()}) > 1 or any(_is_of_one(x, schema) for x in labels):
         return grid
-    told = next(
-        filter(None, (_scope(text) or _as_listed(text) for text in reversed(above()))), None
-    )
+    told = _whose(above, near)
     (column,) = header([next(iter(rates.values()))["rate"]], schema)
     if told is None or told.whose != "per GPU" or column.spec is None:
         return grid
