@@ -542,7 +542,7 @@ TYPE = re.compile(
 
 def of_a_type(text: str) -> bool:
     """Whether a text is the name of a number format."""
-    return _TYPE.fullmatch(text) is not None
+    return TYPE.fullmatch(text) is not None
 
 
 _OF_TYPES = {"type", "types", "datatype", "fmt", "format", "numberformat", "dataformat",
