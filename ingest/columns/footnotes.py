@@ -75,8 +75,8 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     for line in lines:
         if _MAY_MARK.search(line.text) and len(line.text) <= LONGEST:
             for told in _MARKED.finditer(line.text):
-                kind = "inner" if told["inner"] else "rest"
-                said = line._replace(text=told[kind], column=line.column + told.start(kind))
+                part = "inner" if told["inner"] else "rest"
+                said = line._replace(text=told[part], column=line.column + told.start(part))
                 found.setdefault(told["sign"].translate(_RAISED), []).append(Note(said, WITHIN))
         if _MAY_NOTE.match(line.text) and len(line.text) <= LONGEST:
             note = _NOTE.fullmatch(line.text.rstrip())

@@ -757,7 +757,9 @@ def _by_caption(
     ]  # fmt: skip
     free = _without_those_beside(free, columns, schema)
     sides = free
-    named_by = {n: named_side(columns[n].label, schema) for n in sides}
+    named_by: dict[int, Mapping[str, str]] = {
+        n: named_side(columns[n].label, schema) for n in sides
+    }
     named_by |= {n: {"dtype": ""} for n in mixed_in}
     labels = {n: columns[n].label for n in sides}
     named_by |= _stages_of_zero(labels, above) | _recomputed(labels, above)
