@@ -773,7 +773,7 @@ def _by_caption(
         elif axis := _other_axis(grid, columns, schema):
             columns = [axis[0], *(Column(name, None) for name in axis[1])]
         if not any(named_by.values()):
-            named_by = _by_numbers(columns, sides, above, schema)
+            named_by |= _by_numbers(columns, sides, above, schema)
         if not any(named_by.values()):
             sides = free
     found = meant_above(above, declared, schema)
