@@ -405,6 +405,8 @@ def _titled_by_corner(grid: Grid) -> Grid:
     first = [plain(row.cells[0].text) for row in rows]
     if not label or len(label) > LONGEST or not first or any(map(_A_NUMBER.fullmatch, first)):
         return grid
+    if label[:4].casefold() == "unit" and all("=" in each for each in grid.header()[1:]):
+        return grid  # names by shapes, as xFormers prints them
     parts = [part.strip() for part in _PARTS_OF_TITLE.split(_OUTSIDE.sub("", label))]
     told = [(_ITS_UNIT.fullmatch(part) or {"unit": ""})["unit"] for part in (*parts, label)]
     unit_alone = len(parts) == 1 and any(map(_measures, told))
