@@ -21,7 +21,7 @@ class CollectiveTable(pa.DataFrameModel):
 
     gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
     dtype: str = named(["dtype", "nccl_dtype", "data_type", "precision"])
-    kernel: str = named(
+    library: str = named(
         ["library", "backend", "comm_library", "implementation", "impl", "kernel"],
         meaning="library or algorithm that exchanged the messages, as printed",
     )

@@ -1015,8 +1015,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
     have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
     made, sides = list(columns), dict[str, dict[int, Column]]()
-    if "kernel" not in fields(schema) or "busbw" in fields(schema):
-        return made  # libraries of collectives stand apart as networks do
+    if "kernel" not in fields(schema):
+        return made
     labels = [_UNIT_FIRST.sub(r"\3 \1 (\2)", plain(label)) for label in grid.header()]
     eager = any(map(_EAGER.search, labels))
     for at, label in enumerate(labels):

@@ -76,6 +76,17 @@ _DECLARED = deferred(
 )
 """A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
 
+_SHOWS = deferred(
+    r"(?i:\b(?:table|figure|chart|columns?|cells?)(?: below| above)? (?:shows?|gives?|lists?"
+    r"|reports?"
+    r"|contains?|holds?) (?:the |only ){0,2})"
+    rf"(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))(?=\W*$|\s*[,;(.])"
+)
+"""The same by its verb: `the table shows TFLOP/s`."""
+
+_GOES_ON = re.compile(r"\W*\w+(?: \w+)?")
+"""The beginning of a sentence at the end of a line, which goes on in the next one."""
+
 _FIRST = deferred(
     rf"\W{{0,4}}(?i:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
     r"(?=\W*$|\s*[,;(]| (?:achieved|measured|sustained)\b"
@@ -293,10 +304,14 @@ _BETTER = re.compile(
 
 @lru_cache(maxsize=2048)
 def _of_all(text: str) -> tuple[tuple[str, float], ...]:
+    sentences = _SENTENCE.split(_BETTER.sub("", plain(text)))
+    if len(sentences) > 1 and _GOES_ON.fullmatch(sentences[-1]):
+        sentences.pop()
     found = [
-        said for sentence in _SENTENCE.split(_BETTER.sub("", plain(text)))
+        said for sentence in sentences
         for said in (
-            _DECLARED.search(sentence) or _LAST.search(sentence) or _OF_PASSES.search(sentence)
+            _DECLARED.search(sentence) or _SHOWS.search(sentence)
+            or _LAST.search(sentence) or _OF_PASSES.search(sentence)
             or _AT_LAST.match(sentence) or _ALL_SO.match(sentence),
             _FIRST.match(sentence),
         ) if said

@@ -196,7 +196,7 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
 _OF_A_PROGRAM = re.compile(
     r"(?:(?:same|identical|other|remaining) )?(?:[\w-]+ ){0,2}?(?:options|flags|arguments)\b", re.I
 )
-"""What a program is told, on however many devices it runs."""
+"""Options of a program, on however many devices it runs."""
 
 
 def _clause(text: str) -> str:

@@ -258,7 +258,7 @@ def _with_settings(
 
 
 def _beside_name(label: str, name: str) -> str:
-    """What a label says before or behind the name of a side; empty where it has not that name."""
+    """Words of a label before or behind the name of a side; empty where it has not that name."""
     for form in (rf"{re.escape(name)}(?:[:,]?\s+|\s+[-–—]\s+|\s*(?=\())(.+)",
                  rf"(.+?)(?:,?\s+|\s+[-–—]\s+){re.escape(name)}",
                  rf"(.+?)\s*[(\[]{re.escape(name)}[)\]]"):  # fmt: skip

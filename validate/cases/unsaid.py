@@ -196,7 +196,7 @@ def _whose() -> pl.Expr:
 
 
 def _of_a_step(observations: pl.DataFrame) -> pl.DataFrame:
-    """What a step of each case takes by its own time and rates: the columns case and those of
+    """Amounts of a step of each case by its own time and rates: the columns case and those of
     `_A_STEP`, in sequences and in tokens, null where one of the two is not printed."""
     wide = (
         observations.filter(pl.col("quantity").is_in(["step_time", *_A_STEP.values()]))
