@@ -146,7 +146,9 @@ _AGAIN = (
     r"(?:check-?pointing|ch?kpt|checkpoints?|GC|recomp(?:\.|ute|utation)?|remat)"
 )
 
-_SWITCH = re.compile(_AGAIN, re.IGNORECASE)
+_SWITCH = re.compile(
+    r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt", re.I
+)
 
 _SWITCH_OF_ALL = re.compile(
     rf"full[ _-](?:{_AGAIN}|AC)|(?:{_AGAIN}|AC) ?[(\[,]? ?full[)\]]?", re.IGNORECASE
@@ -255,9 +257,20 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
     cells = tuple(of_its_cells(at, cell) for at, cell in enumerate(last.cells))
     if len(of_all) == 1:
         return _with_all_again(grid, of_all[0], above)
-    if cells == last.cells:
-        return grid
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return grid if cells == last.cells else _relabelled(grid, cells)
+
+
+def _relabelled(grid: Grid, cells: Sequence[GridCell]) -> Grid:
+    """The grid with other labels in its last header row, and in rows above that have the same."""
+    last = grid.heads[-1]
+    heads = (
+        replace(row, cells=tuple(
+            own if cell.text == before.text else cell
+            for own, cell, before in zip(cells, row.cells, last.cells, strict=True)
+        ) if len(row.cells) == len(cells) else row.cells)
+        for row in grid.heads
+    )  # fmt: skip
+    return replace(grid, heads=tuple(heads))
 
 
 def _with_all_again(grid: Grid, at: int, above: Above) -> Grid:
@@ -278,8 +291,7 @@ def _with_all_again(grid: Grid, at: int, above: Above) -> Grid:
     cells = tuple(
         cell._replace(text="recompute") if n == at else cell for n, cell in enumerate(last.cells)
     )
-    heads = (*grid.heads[:-1], replace(last, cells=cells))
-    return replace(grid, heads=heads, rows=tuple(map(told, grid.rows)))
+    return replace(_relabelled(grid, cells), rows=tuple(map(told, grid.rows)))
 
 
 _ON, _OFF = (
