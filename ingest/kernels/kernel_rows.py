@@ -641,8 +641,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
     for key, record in own.items():
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
-        if "op" in record.cells and "library" not in record.cells:
-            _by_whom(record, key)
+        _by_whom(record, key)
         record.other += kept
     return _with_its_rate(list(own.values()))
 
@@ -853,11 +852,13 @@ def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record
 def _by_whom(record: Record, key: Sequence[tuple[str, str]]) -> None:
     """Give a collective the library that the label over it names."""
     named = [word for name, word in key if name == "column" and not _NO_LIBRARY.search(word)]
-    if len(named) == 1:
+    if len(named) == 1 and "op" in record.cells and "library" not in record.cells:
         record.cells["library"] = Cell(named[0], record.line, record.column)
 
 
-_NO_LIBRARY = re.compile(r"^[\d\W_]|\b(?:run|node|host|rank|gpu|job|trial)s? ?#?[0-9]", re.IGNORECASE)
+_NO_LIBRARY = re.compile(
+    r"^[\d\W_]|\b(?:run|node|host|rank|gpu|job|trial)s? ?#?[0-9]", re.IGNORECASE
+)
 """A side of a table that is no library's: a number, or one of several runs."""
 
 
