@@ -214,7 +214,8 @@ def _gives_way(held: Cell | None, told: Cell, here: set[int], place: int) -> boo
     if held.value_origin == "printed" or held.line == 0:
         return False
     if held.state == "unknown":
-        wide = _IN_WIDE.sub("", held.text)  # what is summed or reduced in, beside products
+        # but for what is summed or reduced in, beside the products
+        wide = _IN_WIDE.sub("", held.text).replace(told.text, "")
         above = place == OWN and held.line < min(here)
         return above or (held.line in here and not any(map(str.isdigit, wide)))
     if place != OWN or not _unlike(held, told):

@@ -482,4 +482,9 @@ def sizes_in(text: str) -> frozenset[str]:
     ['1.3B', '7B']
     """
     plain = signed(text)
-    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(plain))
+    called = {f"{found[1]}B" for found in _IN_SMALL.finditer(plain)} if "b" in plain else set()
+    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(plain)) | called
+
+
+_IN_SMALL = deferred(r"(?<![\w./-])[a-z]{3,16}[0-9.]{0,3}-([0-9]+(?:\.[0-9]+)?)b(?![\w/-])")
+"""The name of a model in small letters, and its size: `kite-7b`."""
