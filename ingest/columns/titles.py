@@ -226,7 +226,8 @@ _NAMED_MODEL = deferred(
     r"|(?:(?<=`)|(?<=\b[Mm]odel )|(?<=\b[Mm]odel: )|(?<=\b[Mm]odel=))"
     r"([a-z][a-z0-9]{1,15}(?:-[a-z0-9.]{1,12}){0,3}?[-_][0-9]+(?:\.[0-9]+)?[bm])"
     r"(?=[`\s,;)]|$)(?! (?:and|or) )"
-    r"|(?<![\w./`-])([a-z]{3,16}[0-9.]{0,3}-[0-9]+(?:\.[0-9]+)?b)(?![\w./`-][\w/`]?)(?! (?:and|or) )"
+    r"|(?<![\w./`-])([a-z]{3,16}[0-9.]{0,3}-[0-9]+(?:\.[0-9]+)?b)"
+    r"(?![\w/`-]|\.[\w/`])(?! (?:and|or) )"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it; one in small letters
 as code, or behind the word for it."""
