@@ -157,7 +157,7 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "Cross Entropy", "cross-entropy", "Cross-entropy", "Cross-Entropy", "CrossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Lion", "SGD", "Muon", "Adafactor", "Optimizer", "optimizer",
-           "GroupNorm", "BatchNorm", "Convolution", "convolution", "Convolutions",
+           "Normalization", "normalization", "GroupNorm", "BatchNorm", "Convolution", "convolution", "Convolutions",
            "selective scan", "Selective scan", "Selective Scan", "SpMM", "SpMV", "SDDMM",
            "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
@@ -293,8 +293,9 @@ FORMAT = Format(
     r"(?: \(?(?:forward|backward|fwd|bwd)\)?)?,? ?[(,][^:]{0,120}$"
     rf"|^\s*:header: .*\"(?:{_NAMES})\""
     r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
-    r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
-    r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
+    r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex|compiled?|cuda|cudnn|naive|baseline"
+    r"|fused|ours|custom|unfused|native|jax|xla|unsloth|quack|flashinfer|vllm|huggingface|hf)"
+    r"(?:\.compile)?[ ,]+[(\[]?(?:[gt]b/s|[mu]s|µs|tflops)\b"
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex) [^:=|]*"
     r"(?:norm|softmax|glu|rope|gelu|silu|entropy)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"

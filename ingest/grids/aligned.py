@@ -422,8 +422,8 @@ FIGURE = (
 
 _FIGURE = re.compile(FIGURE)
 
-_FIRST = re.compile(r"\s*0\s{2,}[0-9]")
-"""Beginning of the first row of a data frame: its index, and a number."""
+_FIRST = re.compile(r"\s*[0-9]{1,4}\s{2,}[0-9]")
+"""Beginning of the first row of a data frame, or of what is left of it: its index, and a number."""
 
 
 def _of_a_figure(lines: Sequence[Line], at: int) -> bool:
@@ -431,7 +431,19 @@ def _of_a_figure(lines: Sequence[Line], at: int) -> bool:
     below its name."""
     if not at or at + 1 >= len(lines) or not _FIRST.match(lines[at + 1].text):
         return False
-    return _FIGURE.fullmatch(lines[at - 1].text.strip()) is not None
+    return figure_above(lines[:at]) is not None
+
+
+_TO_A_FIGURE = 4
+"""Lines above the numbers of a figure among which its name stands."""
+
+
+def figure_above(lines: Sequence[Line]) -> Line | None:
+    """The name of a figure that some lines end with, above a fence or an empty line perhaps."""
+    for line in reversed(lines[-_TO_A_FIGURE:]):
+        if line.text.strip() and not _FENCE.fullmatch(line.text):
+            return line if _FIGURE.fullmatch(line.text.strip()) else None
+    return None
 
 
 _OF_OSU = re.compile(r"# Size {2,}(?:\S+ )*Latency\(us\)(?: {2,}\S.*)?$")

@@ -160,7 +160,10 @@ def columns_of(
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     sized |= {name for column in columns for name in column.aside}
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
-    every |= {"heads"} if _of_attention(columns, table.schema) else set()
+    of_attention = _of_attention(columns, table.schema) or (
+        "kv_seq" in fields(table.schema) and _of_masks(grid, columns)
+    )
+    every |= {"heads"} if of_attention else set()
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
@@ -366,7 +369,8 @@ def _of_lengths(
     numbers under a letter or a word of lengths as that of sequences."""
     made, own = list(columns), fields(schema)
     held = {column.spec.name for column in columns if column.spec}
-    if "kv_seq" not in own or "seq" in held or not {"heads", "head_dim"} <= {*above, *held}:
+    told = {"heads", "head_dim"} <= {*above, *held} or _of_masks(grid, columns)
+    if "kv_seq" not in own or "seq" in held or not told:
         return made
     if {"m", "k"} <= {normalise(plain(label)) for label in grid.header()}:
         return made  # sizes of products
@@ -376,6 +380,21 @@ def _of_lengths(
     if len(places) == 1 and all(map(_LENGTH.fullmatch, texts)):
         made[places[0]] = Column(own["seq"])
     return made
+
+
+def _of_masks(grid: Grid, columns: Sequence[Column]) -> bool:
+    """Whether a column says of each call whether its mask is causal, which attention alone has,
+    beside the time or the rate of a call."""
+    measured = {each.spec.unit for each in columns if each.spec and says_how_fast(each.spec)}
+    places = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "causal"]
+    if len(places) != 1 or not measured & {"s", "flop/s"}:
+        return False
+    texts = {plain(row.cells[places[0]].text).casefold() for row in grid.rows
+             if len(row.cells) == grid.width}  # fmt: skip
+    return bool(texts) and texts <= _YES_OR_NO
+
+
+_YES_OR_NO = {"true", "false", "yes", "no", "0", "1", "✓", "✗"}
 
 
 _LENGTH = re.compile("[0-9]+[kK]?|[0-9]{1,3}(?:,[0-9]{3})+")

@@ -19,7 +19,7 @@ from assay.ingest.columns.titles import (
     device_named,
     names_format,
 )
-from assay.ingest.grids.aligned import ANY_FIGURE
+from assay.ingest.grids.aligned import ANY_FIGURE, figure_above
 from assay.ingest.grids.delimited import uncommented
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.collective_ranks import launched, of_a_process
@@ -54,7 +54,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
-BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
+BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GBPS": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "GBytes/s": 1e9, "Gbytes/s": 1e9, "GBytes/sec": 1e9, "gbytes_per_s": 1e9,
              "gbytes_per_sec": 1e9, "GB_per_s": 1e9, "GB_per_sec": 1e9, "GB_s": 1e9,
              "TB_per_s": 1e12, "bytes/sec": 1.0,
@@ -432,6 +432,8 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, word in _benchmarked(line.text):
             found[name] = Cell(word, line.number, line.column, value_origin="stated")
             doubtful.discard(name)
+    if "operator" in fields(schema) and "operator" not in {*found, *doubtful}:
+        found |= _operator_of_all(lines)
     found = _far_above(lines, grid, schema, found, doubtful)
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
@@ -1009,8 +1011,7 @@ _ATTENTION = re.compile(r"att(?:entio)?n|sdpa|flash|[mgs]qa|[fm]ha|mla|(?<![a-z]
 def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether a table is the numbers of a figure, below its name, as Triton prints them: columns
     behind those of the calls are curves, of the unit behind the name or behind each of theirs."""
-    above = lines[grid.begin - 1].text if grid.begin and grid.syntax == "text" else ""
-    return CURVES.fullmatch(above) is not None
+    return grid.syntax == "text" and figure_above(lines[: grid.begin]) is not None
 
 
 def _spelled_out(found: str) -> str:
@@ -1045,6 +1046,22 @@ _BEGINS_WITH_OPERATOR = deferred(
     re.IGNORECASE,
 )
 """A line above a table that begins as a title does: `RMSNorm forward, bf16, 8192 tokens`."""
+
+def _operator_of_all(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The operator whose name is in the title of a document, if none of its headings names another
+    one, or a product or attention."""
+    headings = [line for at, line in enumerate(lines)
+                if line.text.lstrip()[:1] in ("#", "*") and is_heading(lines, at)]  # fmt: skip
+    if not headings or headings[0].number > NEAR or depth_of(headings[0]) > 1:
+        return {}
+    title = headings[0]
+    told = [{word for name, word in _said(line.text) if name == "operator"} for line in headings]
+    named = {re.sub("[^a-z0-9]", "", word.casefold()) for each in told for word in each}
+    mixed = any(_ATTENTION.search(line.text) or names_products(line.text) for line in headings)
+    if mixed or len(named) != 1 or not told[0]:
+        return {}
+    return {"operator": Cell(told[0].pop(), title.number, title.column, value_origin="stated")}
+
 
 _BETWEEN = deferred(r"[/,&+、]|\b(?:and|or|vs)\b")
 """Between the names of several operators."""

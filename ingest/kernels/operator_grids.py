@@ -14,9 +14,11 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.subject import of_an_optimizer as names_an_optimizer
+from assay.ingest.grids.aligned import figure_above
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, heading_above, headings_around
 from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
+from assay.ingest.kernels.settings_around import FAR, ROW
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
@@ -339,20 +341,106 @@ _NORM = re.compile(r"(?<![A-Za-z])(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?(?![A-
 
 
 def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
-    """The grid of a table below a heading of norms with the labels of a width and of tokens over
-    its columns `N` and `M`, where no other letter is one: a norm is over M rows of N numbers."""
+    """The grid with labels of sizes over its columns of letters, as the text above says what these
+    are; and below a heading of norms those of a width and of tokens over its columns `N` and `M`,
+    where no other letter is one: a norm is over M rows of N numbers."""
     labels = [plain(label) for label in grid.header()]
     letters = [label for label in labels if len(label) == 1 and label.isalpha()]
-    heading = heading_above(lines, grid)
-    named = heading is not None and _NORM.search(heading.text)
-    if letters not in (["N"], ["n"], ["M", "N"], ["m", "n"]) or not named or len(grid.heads) != 1:
+    if not letters or len(grid.heads) != 1:
         return grid
-    if grid.syntax == "text":  # numbers of a figure, whose axis has a name
+    names = _letters_explained(lines, grid, letters)
+    if not names and letters in (["N"], ["n"], ["M", "N"], ["m", "n"]):
+        names = _of_a_norm(lines, grid, labels)
+    if not names:
         return grid
     head = grid.heads[0]
-    names = dict.fromkeys("Nn", "hidden") | dict.fromkeys("Mm", "tokens")
     cells = tuple(cell._replace(text=names.get(plain(cell.text), cell.text)) for cell in head.cells)
     return replace(grid, heads=(replace(head, cells=cells),))
+
+
+def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:
+    """What `N` and `M` are of calls of a norm; of numbers of a figure, whose axis has any name, the
+    text above says all of them as widths."""
+    heading = heading_above(lines, grid)
+    if grid.syntax == "text":
+        at = next(n for n, label in enumerate(labels) if label in ("N", "n"))
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        named = figure_above(lines[: grid.begin])
+        of_norm = named is not None and _NORM.search(named.text) is not None
+        return {labels[at]: "hidden"} if of_norm and _widths_said(lines, grid, texts) else {}
+    if heading is None or not _NORM.search(heading.text):
+        return {}
+    return dict.fromkeys("Nn", "hidden") | dict.fromkeys("Mm", "tokens")
+
+
+_WIDTHS = re.compile(
+    r"\b(?:d_?model|hidden[ _-]?(?:sizes?|dim(?:ension)?s?)?|n_embd|widths?|feature dim(?:ension)?s?)"
+    r"(?![A-Za-z])(?P<rest>(?:(?!\. )[^|]){1,120})",
+    re.IGNORECASE,
+)
+
+
+def _widths_said(lines: Sequence[Line], grid: Grid, texts: Sequence[str]) -> bool:
+    """Whether a sentence above a table says all numbers of a column as widths: `d_model of 4096 or
+    8192`."""
+    sizes = {text.removesuffix(".0").replace(",", "") for text in texts}
+    for line in lines[max(0, grid.begin - FAR) : grid.begin]:
+        for found in _WIDTHS.finditer(line.text) if len(line.text) <= _PARAGRAPH else ():
+            if sizes <= {each.replace(",", "") for each in _A_SIZE.findall(found["rest"])}:
+                return bool(sizes)
+    return False
+
+
+_A_SIZE = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,]|\.[0-9])|(?<![\w.])[0-9]{2,7}(?!\w)")
+
+_PARAGRAPH = 1000
+"""Letters of a line of text that may say what was run."""
+
+_SIZES_EXPLAINED = {
+    "hidden": r"hidden(?: (?:size|dim(?:ension)?|width))?|model dim(?:ension)?|d_?model"
+    r"|(?:row|feature|embedding) (?:width|size|dim(?:ension)?)|number of (?:columns|features)",
+    "tokens": r"(?:number of |num(?:ber)? )?(?:tokens|rows)|token count",
+    "batch": r"batch(?: ?size)?",
+    "seq": r"(?:sequence|context) length|seq(?:uence)?[ _]?len(?:gth)?",
+    "vocab": r"vocab(?:ulary)?(?: ?size)?",
+    "ffn_hidden": r"(?:intermediate|ffn|mlp)(?: (?:hidden )?(?:size|dim(?:ension)?))",
+    "experts": r"(?:number of |num )experts",
+}
+
+_EXPLAINED = re.compile(
+    r"(?<![\w`])[`*]{0,2}(?P<letter>[A-Za-z])[`*]{0,2} ?(?:=|:|is|are|denotes|stands for|means|–|—|\()"
+    r" ?(?:the |our )?(?:"
+    + "|".join(f"(?P<{name}>{words})" for name, words in _SIZES_EXPLAINED.items())
+    + r")(?![\w])"
+    r"|(?<!\w)(?:"
+    + "|".join(f"(?P<{name}_>{words})" for name, words in _SIZES_EXPLAINED.items())
+    + r") ?[(\[]?[`*]{0,2}(?P<behind>[A-Z])[`*]{0,2}(?![\w])",
+    re.IGNORECASE,
+)
+"""What a letter is: `N is the hidden size`, `M: tokens`, `hidden size (N)`."""
+
+
+def _letters_explained(
+    lines: Sequence[Line], grid: Grid, letters: Sequence[str]
+) -> dict[str, str]:
+    """What the text above a table says of some letters over its columns, each in one way and no two
+    the same; nothing of three that a product has."""
+    if {*map(str.casefold, letters)} >= {*"mnk"}:
+        return {}
+    told = dict[str, set[str]]()
+    for line in lines[max(0, grid.begin - FAR) : grid.begin]:
+        if len(line.text) > LONGEST or ROW.match(line.text):
+            continue
+        for found in _EXPLAINED.finditer(line.text):
+            letter = found["letter"] or found["behind"]
+            name = next(each for each, words in found.groupdict().items()
+                        if words and each not in ("letter", "behind"))  # fmt: skip
+            told.setdefault(letter, set()).add(name.rstrip("_"))
+    names = {letter: next(iter(told[letter])) for letter in letters
+             if len(told.get(letter, ())) == 1}  # fmt: skip
+    own = {normalise(plain(label)) for label in grid.header()}
+    apart = len({*names.values()}) == len(names) and not own & {*map(normalise, names.values())}
+    return names if apart else {}
 
 
 def of_anything(lines: Sequence[Line], grid: Grid) -> bool:

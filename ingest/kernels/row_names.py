@@ -478,10 +478,13 @@ def _masks_named(grid: Grid) -> Grid:
 _ALL_FOUR = {"batch", "heads", "seq", "head_dim"}
 
 
+_SIZE = r"[A-Za-z_]{1,20}(?: [A-Za-z_]{2,20})?"
+"""The name of a size, of one word or two: `Hidden Dim`."""
+
 _SHAPE = re.compile(
     r"(?:(?:input |tensor |problem )?(?:shape|size|dim(?:ension)?)s? ?)?"
-    r"[(\[]([A-Za-z_]+(?: ?[x×*,] ?[A-Za-z_]+){1,3})[)\]]"
-    r"|([A-Za-z_]+(?: ?[×*/] ?| x )[A-Za-z_]+(?:(?: ?[×*/] ?| x )[A-Za-z_]+)?)",
+    rf"[(\[]({_SIZE}(?: ?[x×*,] ?{_SIZE}){{1,3}})[)\]]"
+    rf"|({_SIZE}(?: ?[×*/] ?| x ){_SIZE}(?:(?: ?[×*/] ?| x ){_SIZE})?)",
     re.IGNORECASE,
 )
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named, format_named, names_format
-from assay.ingest.grids.aligned import FIGURE
+from assay.ingest.grids.aligned import FIGURE, figure_above
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -80,7 +80,7 @@ SIZES = {
     "batch": deferred(
         r"(?<!--)(?<!per_device_train_)(?<![x×*] )(?<![x×*])\bbatch(?:[ _-]?size)?(?: of)?`?"
         r"\s*[=:]?\s*([0-9]+)"
-        r"(?![0-9,.]*[0-9k]|\s*(?:/|÷|//|[*×x])\s*[a-z(])",
+        r"(?![0-9,.]*[0-9k]|\s*(?:/|÷|//|[*×x])\s*[a-z(]| ?(?:tokens|rows)\b)",
         re.I,
     ),
     "seq": deferred(
@@ -118,7 +118,7 @@ SIZES = {
     "tokens": deferred(
         r"(?<![\w.,/×x*-])(?<![×x*] )([0-9][0-9,]*) (?:tokens|rows)\b"
         r"(?! ?(?:per|/|a|each|of(?! hidden)|x|×|\*|or|and|to)\b|[ -]?[x×*/]| fixed)"
-        r"|= ?([0-9][0-9,]*) tokens\b",
+        r"|(?:= ?|\bbatch(?:es)? of )([0-9][0-9,]*) tokens\b",
         re.I,
     ),
     "direction": deferred(
@@ -146,19 +146,23 @@ _LETTERS = deferred(
 
 OF_ATTENTION = {
     name: field for field, names in {
-        "batch": "b z bs bsz batch batchsize",
-        "heads": "h hq nh heads nheads numheads headsq qheads",
-        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads",
-        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength",
-        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv",
-        "head_dim": "d dh hd dhead headdim hdim dim",
+        "batch": "b z bs bsz batch batchsize nbatch",
+        "heads": "h hq nh heads nheads numheads headsq qheads nhead numhead numqheads numqoheads"
+        " nqheads",
+        "kv_heads": "hkv hk headskv kvheads nheadskv numkvheads nkvheads kvhead numkeyvalueheads",
+        "seq": "s n l t sq lq nctx ctx seq seqlen seqlenq seqlength sequencelength lenquery lenq"
+        " qlen querylen seqq qseqlen lenqueries",
+        "kv_seq": "skv sk lk lkv seqlenkv seqlenk nctxkv lenkv lenk kvlen klen keylen lenkey"
+        " lenkeys seqkv seqk kvseqlen",
+        "head_dim": "d dh hd dhead headdim hdim dim headsize dimhead",
     }.items() for name in names.split()
 }  # fmt: skip
 """Sizes of attention by their letters and words, where those of heads, of a head and of a sequence
 stand together."""
 
 _RUN = deferred(
-    r"(?<![\w=.-])(?:[A-Za-z_]{1,8} ?[=:] ?[0-9]{1,7}[kK]?(?![\w.])(?:[,;/] ?| |(?=\W|$))){2,12}"
+    r"(?<![\w=.-])(?:[A-Za-z_]{1,20} ?[=:] ?[0-9]{1,7}[kK]?(?!\w|\.\w)"
+    r"(?:[,;/] ?| |(?=\W|$))){2,12}"
 )
 
 MOST_HEADS = 256
@@ -191,8 +195,9 @@ def letters_of_attention(text: str) -> dict[str, str]:
 
 def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     """Sizes of attention that a text says, by field."""
-    text = both_passes(text)
-    of_letters = _OF_HEADS.search(text) is not None or _D_ALONE.fullmatch(text) is not None
+    alone = _D_ALONE.fullmatch(text) is not None
+    text = both_passes(_IN_BOLD.sub("", text) if "**" in text else text)
+    of_letters = alone or _OF_HEADS.search(text) is not None
     for name, pattern in SIZES.items():
         for found in pattern.finditer(text):
             if name == "head_dim" and found[0][0] in "dD" and not of_letters:
@@ -213,6 +218,9 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
+
+_IN_BOLD = re.compile(r"(?<!\S)\*\*(?=[A-Za-z])|(?<=[A-Za-z0-9:)])\*\*(?=[\s,;:.)]|$)")
+"""Signs around words in bold, which no product has: `**Batch=4, SeqLen=512**`."""
 
 _D_ALONE = deferred(r"\s{0,4}(?:#{1,6}|\*\*)\s{0,4}d ?= ?[0-9]{2,3}(?:\*\*)?[\s:]{0,4}", re.I)
 """A heading that says no more than the size of a head: `### d = 128`."""
@@ -691,7 +699,9 @@ _STYLED = re.compile(
 def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     lines = own_post(lines)
-    if lines and (CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
+    if (named := figure_above(lines)) is not None:
+        yield [named]
+    elif lines and _RULED.fullmatch(lines[-1].text):
         yield [lines[-1]]
     near: list[Line] = []
     at = len(lines) - 1

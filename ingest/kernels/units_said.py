@@ -43,7 +43,7 @@ _RATE = (
 
 _TIME = r"(?:[Mm]illi(?=seconds?\b)|[Mm]icro(?=seconds?\b)|(?:[mu]s|µs|[mu]sec)\b)"
 
-_SECOND = r"(?:[GMT]i?B(?:/s(?:ec)?|ps))(?![A-Za-z])"
+_SECOND = r"(?:[GMT]i?B(?:/s(?:ec)?|ps|PS))(?![A-Za-z])"
 
 _BUS = {
     "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
@@ -337,7 +337,7 @@ def _scale(found: re.Match[str]) -> float:
         return _RATES[said.upper()]
     if found.lastgroup == "time":
         return 1e-3 if said[0] in "mM" and said.casefold() != "micro" else 1e-6
-    return BANDWIDTH.get(re.sub(r"/sec|ps", "/s", said), 1e6)
+    return BANDWIDTH.get(re.sub(r"/sec|ps|PS", "/s", said), 1e6)
 
 
 _RATES = {"G": 1e9, "T": 1e12, "P": 1e15}
