@@ -146,7 +146,7 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^0-9.])[0-9]+ (?:query |q |attention )?heads\b|\bb ?= ?[0-9]+,? ?h ?= ?[0-9]"
     r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*(?:attention|gqa|sdpa)\b"
     r"|^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
-    r"|^[^|:=]*[,;\t]\"?(?:is_)?causal\"?[,;\t][^|:=]*$"
+    r"|^[^|:=]*[,;\t]\"?(?:is_)?causal\"?[,;\t][^|:=]*$|^[^|:=0-9]*  (?:is_)?causal  [^|:=]*$"
     r"|^[^|:=]*[,;\t]\"?(?:hq|head_?dim|d_?head)\"?[,;\t][^|:=]*$"
     r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
     r"|^[^:=]*\bb\b[ ,|\t]+(?:h[a-z]?\b[ ,|\t]+){1,2}[sn]\b[ ,|\t]+d\b"

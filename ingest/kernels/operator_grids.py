@@ -279,6 +279,10 @@ _CALLED = re.compile(
 )
 
 
+_NO_NAME = re.compile(r"[A-Za-z]{1,6}[=:]?[0-9]{1,7}(?:[ ,_x/-]{1,2}[A-Za-z]{1,6}[=:]?[0-9]{1,7}){1,5}")
+"""Sizes behind letters, which are the name of nothing."""
+
+
 def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
     """The grid of a table whose first column has names with the label of what these are, where the
     heading above is of kernels or the names are of operators: `Candidate | Latency (us)`. None of
@@ -299,6 +303,8 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
             label = "case" if beside else "impl"
         shape = _BEGINS if label in _WHO else NAMED  # `v2` is a version
         if spec is not None or not texts or not all(map(shape.match, texts)):
+            continue
+        if all(map(_NO_NAME.fullmatch, texts)):  # `B4096 H1024`
             continue
         called = sum(_CALLED.search(text) is not None for text in texts)
         if len(texts) > 1 and called * 3 >= len(texts) * 2 and label not in _WHO:

@@ -532,9 +532,18 @@ ONE_NAMED = re.compile(r"([A-Za-z_]+) ?= ?([0-9]+)")
 _PRODUCTS = ({"m", "n", "k"}, {"b", "m", "n", "k"}, {"batch", "m", "n", "k"})
 
 
+_SIZES_OF_CALLS = {
+    "batch", "batchsize", "bs", "bsz", "seq", "seqlen", "sequencelength", "hidden", "hiddensize",
+    "hiddendim", "dmodel", "tokens", "numtokens", "rows", "vocab", "vocabsize", "heads", "numheads",
+    "nheads", "headdim", "headsize", "kvheads", "numkvheads", "intermediatesize", "ffnhidden",
+    "experts", "numexperts", "topk",
+}  # fmt: skip
+"""Sizes in words, which mean the same beside whatever stands there."""
+
+
 def names_apart(grid: Grid) -> Grid:
-    """The grid with the sizes of a product that each cell of a column names, `M=64, N=8, K=32`, in
-    columns of their own."""
+    """The grid with the sizes of a product that each cell of a column names, `M=64, N=8, K=32`, or
+    those of another call in words, in columns of their own."""
     rows = [row for row in grid.rows if len(row.cells) == grid.width]
     if grid.labels or len(grid.heads) != 1 or not rows:
         return grid
@@ -546,7 +555,9 @@ def names_apart(grid: Grid) -> Grid:
         told = [ONE_NAMED.findall(plain(row.cells[at].text)) for row in rows]
         names = [name for name, _ in told[0]]
         same = all([name for name, _ in each] == names for each in told)
-        if not same or {name.casefold() for name in names} not in _PRODUCTS:
+        words = {normalise(name) for name in names}
+        of_call = words <= _SIZES_OF_CALLS and not words & {*map(normalise, grid.header())}
+        if not same or not (of_call or {name.casefold() for name in names} in _PRODUCTS):
             continue
 
         def row_of(row: GridRow, parts: Sequence[str], at: int = at) -> GridRow:

@@ -96,6 +96,12 @@ SIZES = {
         rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})",
         re.I,
     ),
+    "ffn_hidden": deferred(
+        r"\b(?:intermediate|ffn|inter|mlp)(?:[ _-]?hidden)?(?:[ _-]?(?:size|dim(?:ension)?))?"
+        r"(?: of| is)?`?\s*[=:]?\s*([0-9]{3,6})\b"
+        rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})",
+        re.I,
+    ),
     "vocab": deferred(
         r"\bvocab(?:ulary)?(?:[ _-]?size)?(?: of| is)?`?\s*[=:]?\s*([0-9]+)\b"
         rf"(?![.,]?[0-9]| ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*{_NO_NOUN})"
@@ -118,7 +124,9 @@ SIZES = {
     "tokens": deferred(
         r"(?<![\w.,/×x*-])(?<![×x*] )([0-9][0-9,]*) (?:tokens|rows)\b"
         r"(?! ?(?:per|/|a|each|of(?! hidden)|x|×|\*|or|and|to)\b|[ -]?[x×*/]| fixed)"
-        r"|(?:= ?|\bbatch(?:es)? of )([0-9][0-9,]*) tokens\b",
+        r"|(?:= ?|\bbatch(?:es)? of )([0-9][0-9,]*) tokens\b"
+        r"|(?<![\w/-])(?:n(?:um)?_)?(?:tokens|rows)`?\s?[=:]\s?([0-9][0-9,]*)\b(?![.,]?[0-9])"
+        r"(?! ?(?:[-–~/]|to\b|and\b|or\b|,) ?[0-9][0-9,]*(?:[\s.;)]|$))",
         re.I,
     ),
     "direction": deferred(
@@ -210,6 +218,7 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
                     yield name, told.capitalize() if told in _SAID else str(not told)
             else:
                 yield name, _AND.sub(" + ", told.replace(",", ""))
+    yield from _in_a_tuple(text)
     scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
     heads = _LETTERS_OF_HEADS.finditer(text.replace("`", ""))
     together = letters_of_attention(text.replace("`", ""))
@@ -217,6 +226,41 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     letters = () if together else _LETTERS.finditer(text)
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
+
+
+_NAMED_TUPLE = deferred(
+    r"[(\[](?P<names>[A-Za-z_]{1,16}(?: ?[,x×] ?[A-Za-z_]{1,16}){1,4})[)\]] ?(?:=|:|of|is)? ?"
+    r"[(\[](?P<sizes>[0-9]{1,7}(?:(?:, ?| ?[x×] ?)[0-9]{1,7}){1,4})[)\]]"
+    r"|[(\[](?P<first>[0-9]{1,7}(?:(?:, ?| ?[x×] ?)[0-9]{1,7}){1,4})[)\]] ?(?:=|:|as|is)? ?"
+    r"[(\[](?P<behind>[A-Za-z_]{1,16}(?: ?[,x×] ?[A-Za-z_]{1,16}){1,4})[)\]]"
+)
+"""Sizes together, and their names together beside them: `(batch, seq, hidden) = (8, 4096, 2048)`."""
+
+_IN_TUPLES = {
+    name: field for field, names in {
+        "batch": "batch batchsize bs bsz",
+        "seq": "seq seqlen sequence seqlength sequencelength",
+        "hidden": "hidden hiddensize hiddendim dmodel embed embeddim",
+        "heads": "heads nheads numheads", "head_dim": "headdim headsize dhead",
+        "tokens": "tokens numtokens rows", "vocab": "vocab vocabsize",
+    }.items() for name in names.split()
+}  # fmt: skip
+"""Sizes by words, of which no two mean the same."""
+
+
+def _in_a_tuple(text: str) -> Iterator[tuple[str, str]]:
+    """Sizes that a text says together, beside their names: all of them known words, or those of
+    attention by letters."""
+    for found in _NAMED_TUPLE.finditer(text) if "(" in text or "[" in text else ():
+        names = re.split(r" ?[,×] ?| x ", found["names"] or found["behind"])
+        sizes = re.split(r", ?| ?[x×] ?", found["sizes"] or found["first"])
+        plainly = [name.replace("_", "").casefold() for name in names]
+        told = [_IN_TUPLES.get(name, "") for name in plainly]
+        letters = [OF_ATTENTION.get(name, "") for name in plainly]
+        if {"heads", "seq", "head_dim"} <= {*letters}:
+            told = letters
+        if len(names) == len(sizes) and all(told) and len({*told}) == len(told):
+            yield from zip(told, sizes, strict=True)
 
 
 _IN_BOLD = re.compile(r"(?<!\S)\*\*(?=[A-Za-z])|(?<=[A-Za-z0-9:)])\*\*(?=[\s,;:.)]|$)")
@@ -476,6 +520,8 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
     depth, below = 8, list[Line]()
     begins = bool(lines) and lines[0].number < NEAR
     title = _title(lines) if begins else None
+    own = next((lines[n] for n in range(len(lines) - 1, -1, -1) if is_heading(lines, n)), None)
+    one_of_several = own is not None and _SET_UP.search(own.text) is not None  # `Config B`
     of_sections = title is not None and _rules_sections(lines)
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
@@ -487,7 +533,8 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
             below.append(line)
             continue
         apart = depth_of(line) == depth and any(ROW.match(each.text) for each in below)
-        of_all = (line is title and not apart) or _SET_UP.search(line.text)
+        of_all = line is title and not apart
+        of_all |= _SET_UP.search(line.text) is not None and not (apart and one_of_several)
         if depth_of(line) < depth or of_all:
             depth = min(depth, depth_of(line))
             yield line
