@@ -157,7 +157,8 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "Cross Entropy", "cross-entropy", "Cross-entropy", "Cross-Entropy", "CrossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Lion", "SGD", "Muon", "Adafactor", "Optimizer", "optimizer",
-           "Normalization", "normalization", "GroupNorm", "BatchNorm", "Convolution", "convolution", "Convolutions",
+           "Normalization", "normalization",
+           "GroupNorm", "BatchNorm", "Convolution", "convolution", "Convolutions",
            "selective scan", "Selective scan", "Selective Scan", "SpMM", "SpMV", "SDDMM",
            "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""

@@ -54,8 +54,8 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
-BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GBPS": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
-             "GBytes/s": 1e9, "Gbytes/s": 1e9, "GBytes/sec": 1e9, "gbytes_per_s": 1e9,
+BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
+             "GBPS": 1e9, "GBytes/s": 1e9, "Gbytes/s": 1e9, "GBytes/sec": 1e9, "gbytes_per_s": 1e9,
              "gbytes_per_sec": 1e9, "GB_per_s": 1e9, "GB_per_sec": 1e9, "GB_s": 1e9,
              "TB_per_s": 1e12, "bytes/sec": 1.0,
              "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
@@ -1046,6 +1046,7 @@ _BEGINS_WITH_OPERATOR = deferred(
     re.IGNORECASE,
 )
 """A line above a table that begins as a title does: `RMSNorm forward, bf16, 8192 tokens`."""
+
 
 def _operator_of_all(lines: Sequence[Line]) -> dict[str, Cell]:
     """The operator whose name is in the title of a document, if none of its headings names another

@@ -279,7 +279,7 @@ _CALLED = re.compile(
 )
 
 
-_NO_NAME = re.compile(r"[A-Za-z]{1,6}[=:]?[0-9]{1,7}(?:[ ,_x/-]{1,2}[A-Za-z]{1,6}[=:]?[0-9]{1,7}){1,5}")
+_NO_NAME = re.compile(r"[A-Za-z][=:]?[0-9]{1,7}(?:[ ,_x/-]{1,2}[A-Za-z][=:]?[0-9]{1,7}){1,5}")
 """Sizes behind letters, which are the name of nothing."""
 
 
@@ -380,7 +380,8 @@ def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict
 
 
 _WIDTHS = re.compile(
-    r"\b(?:d_?model|hidden[ _-]?(?:sizes?|dim(?:ension)?s?)?|n_embd|widths?|feature dim(?:ension)?s?)"
+    r"\b(?:d_?model|hidden[ _-]?(?:sizes?|dim(?:ension)?s?)?|n_embd|widths?"
+    r"|feature dim(?:ension)?s?)"
     r"(?![A-Za-z])(?P<rest>(?:(?!\. )[^|]){1,120})",
     re.IGNORECASE,
 )
@@ -397,7 +398,9 @@ def _widths_said(lines: Sequence[Line], grid: Grid, texts: Sequence[str]) -> boo
     return False
 
 
-_A_SIZE = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,]|\.[0-9])|(?<![\w.])[0-9]{2,7}(?!\w)")
+_A_SIZE = re.compile(
+    r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,]|\.[0-9])|(?<![\w.])[0-9]{2,7}(?!\w)"
+)
 
 _PARAGRAPH = 1000
 """Letters of a line of text that may say what was run."""
@@ -414,7 +417,8 @@ _SIZES_EXPLAINED = {
 }
 
 _EXPLAINED = re.compile(
-    r"(?<![\w`])[`*]{0,2}(?P<letter>[A-Za-z])[`*]{0,2} ?(?:=|:|is|are|denotes|stands for|means|–|—|\()"
+    r"(?<![\w`])[`*]{0,2}(?P<letter>[A-Za-z])[`*]{0,2} ?"
+    r"(?:=|:|is|are|denotes|stands for|means|–|—|\()"
     r" ?(?:the |our )?(?:"
     + "|".join(f"(?P<{name}>{words})" for name, words in _SIZES_EXPLAINED.items())
     + r")(?![\w])"
@@ -426,9 +430,7 @@ _EXPLAINED = re.compile(
 """What a letter is: `N is the hidden size`, `M: tokens`, `hidden size (N)`."""
 
 
-def _letters_explained(
-    lines: Sequence[Line], grid: Grid, letters: Sequence[str]
-) -> dict[str, str]:
+def _letters_explained(lines: Sequence[Line], grid: Grid, letters: Sequence[str]) -> dict[str, str]:
     """What the text above a table says of some letters over its columns, each in one way and no two
     the same; nothing of three that a product has."""
     if {*map(str.casefold, letters)} >= {*"mnk"}:

@@ -234,7 +234,7 @@ _NAMED_TUPLE = deferred(
     r"|[(\[](?P<first>[0-9]{1,7}(?:(?:, ?| ?[x×] ?)[0-9]{1,7}){1,4})[)\]] ?(?:=|:|as|is)? ?"
     r"[(\[](?P<behind>[A-Za-z_]{1,16}(?: ?[,x×] ?[A-Za-z_]{1,16}){1,4})[)\]]"
 )
-"""Sizes together, and their names together beside them: `(batch, seq, hidden) = (8, 4096, 2048)`."""
+"""Sizes together, and their names together beside them: `(batch, hidden) = (8, 2048)`."""
 
 _IN_TUPLES = {
     name: field for field, names in {
