@@ -369,7 +369,8 @@ def _of_lengths(
     numbers under a letter or a word of lengths as that of sequences."""
     made, own = list(columns), fields(schema)
     held = {column.spec.name for column in columns if column.spec}
-    told = {"heads", "head_dim"} <= {*above, *held} or _of_masks(grid, columns)
+    rated = "flops_rate" in held or _of_attention(columns, schema)  # and no graph of causes
+    told = {"heads", "head_dim"} <= {*above, *held} or (rated and _of_masks(grid, columns))
     if "kv_seq" not in own or "seq" in held or not told:
         return made
     if {"m", "k"} <= {normalise(plain(label)) for label in grid.header()}:
