@@ -365,7 +365,7 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
 
 
 def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:
-    """What `N` and `M` are of calls of a norm; of numbers of a figure, whose axis has any name, the
+    """The meaning of `N` and `M` in calls of a norm; of numbers of a figure, whose axis has any name, the
     text above says all of them as widths."""
     heading = heading_above(lines, grid)
     if grid.syntax == "text":
@@ -427,7 +427,7 @@ _EXPLAINED = re.compile(
     + r") ?[(\[]?[`*]{0,2}(?P<behind>[A-Z])[`*]{0,2}(?![\w])",
     re.IGNORECASE,
 )
-"""What a letter is: `N is the hidden size`, `M: tokens`, `hidden size (N)`."""
+"""A letter and its meaning: `N is the hidden size`, `M: tokens`, `hidden size (N)`."""
 
 
 def _letters_explained(lines: Sequence[Line], grid: Grid, letters: Sequence[str]) -> dict[str, str]:
