@@ -365,8 +365,8 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
 
 
 def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:
-    """The meaning of `N` and `M` in calls of a norm; of numbers of a figure, whose axis has any name, the
-    text above says all of them as widths."""
+    """The meaning of `N` and `M` in calls of a norm; below the name of a figure, whose axis may have
+    any name, where the text above says all numbers as widths."""
     heading = heading_above(lines, grid)
     if grid.syntax == "text":
         at = next(n for n, label in enumerate(labels) if label in ("N", "n"))
