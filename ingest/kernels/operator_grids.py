@@ -365,7 +365,7 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
 
 
 def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:
-    """The meaning of `N` and `M` in calls of a norm; below the name of a figure, whose axis may have
+    """The meaning of `N` and `M` in calls of a norm; below the name of a figure, whose axis has
     any name, where the text above says all numbers as widths."""
     heading = heading_above(lines, grid)
     if grid.syntax == "text":
