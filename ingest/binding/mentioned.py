@@ -12,6 +12,7 @@ rows, nothing is said of the others. What would contradict the counts of a row i
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from math import prod
@@ -30,7 +31,7 @@ from assay.ingest.binding.called import (
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
-from assay.ingest.columns.spoken_of import MACHINES, spoken_of
+from assay.ingest.columns.spoken_of import AS_ABOVE, MACHINES, kept_as_above, spoken_of
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -71,6 +72,7 @@ def mentioned(
     paragraphs = paragraphs_of(lines, tabled, taken)
     empty = [line.number for line in lines if not line.text.strip()]
     around = Around(paragraphs, sorted(tabled), empty, context)
+    _but_for_nearer(around.tables(rows), paragraphs)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
     only = only_model(paragraphs, models)
@@ -166,9 +168,10 @@ def _fill(
     closed = set(own)
     if (model := held.get("model")) and SIZED.search(model.text):
         closed |= {"model_size", "parameters"}
+    kept = frozenset[str]()  # what nearer paragraphs say to be as above
     for paragraphs, place in _lists(around):
         of_all = place == OF_ALL
-        told = _told(paragraphs, row, models, number, near=place == OWN, only_of_all=of_all)
+        told = _told(paragraphs, row, models, number, kept, near=place == OWN, only_of_all=of_all)
         here = {line.number for each in paragraphs for line in each.lines}
         for name, cell in told.items():
             if name in closed or (name in NAMED and place != OWN):
@@ -183,6 +186,7 @@ def _fill(
         closed |= told.keys() if place != MACHINE else set()
         for each in paragraphs:
             closed |= _settled_by(each, told) if place not in (OF_ALL, MACHINE) else set[str]()
+            kept |= kept_as_above(each.text) if place == OWN else frozenset()
     if not any(name in held or name in found for name in SIZED_BY):
         found |= size_around(around, since)
     for name, cell in _consistent(found, row.cells).items():
@@ -228,6 +232,7 @@ def _told(
     row: Record,
     models: set[str],
     number: str,
+    kept: Set[str] = frozenset(),
     *,
     near: bool,
     only_of_all: bool = False,
@@ -246,7 +251,7 @@ def _told(
             continue
         if not _is_of(clause, row, models, near=near):
             continue
-        for name, cell in _sayings(clause, row, here).items():
+        for name, cell in _sayings(clause, row, here, kept).items():
             if name in apart and not clause.sizes:
                 continue
             if name in told and _unlike(told[name], cell):
@@ -271,7 +276,7 @@ def _clauses_of(paragraph: Paragraph, noted: set[int]) -> Sequence[Clause]:
 def _settled_by(paragraph: Paragraph, told: Mapping[str, Cell | None]) -> set[str]:
     """Fields of which a text nearer to a row speaks, understood or not; where it has `told` how
     many devices there were, it has not spoken of nodes."""
-    spoken = set(spoken_of(paragraph.text))
+    spoken = set(spoken_of(AS_ABOVE.sub(" ", paragraph.text)))
     if told.get("gpus") or _COUNTED.search(paragraph.text):
         spoken -= set() if _OF_NODES.search(paragraph.text) else {"nodes"}
     systems = paragraph.heading and of_systems(paragraph.text)
@@ -337,6 +342,32 @@ def _but_for_others(
                 row.cells[name] = own._replace(value_origin=cell.value_origin, law=cell.law)
 
 
+def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Paragraph]) -> None:
+    """Take from the rows of a table what was said of a model above the paragraphs right above it,
+    where these say what another model ran on."""
+    firsts = [each.first for each in paragraphs]
+    since = 0
+    for table in tables:
+        begin, end = bisect_right(firsts, since), bisect_left(firsts, table[0].line)
+        since = table[-1].line
+        near = [each for each in paragraphs[begin:end][-NEAREST:] if not each.heading]
+        sizes = {clause.sizes for each in near for clause in each.clauses if clause.sizes}
+        if len(sizes) != 1 or any("model" in r.cells and _is_own(r.cells["model"]) for r in table):
+            continue
+        ((size, *others),) = sizes
+        for row in table:
+            held = sizes_of(row)
+            if others or not held or any(as_large(size, each) for each in held):
+                continue
+            for name in {*ARCHITECTURE, "experts", "model", "model_size", "parameters"} & row.cells.keys():
+                if not _is_own(row.cells[name]) and row.cells[name].line < near[0].first:
+                    del row.cells[name]
+
+
+NEAREST = 6
+"""Paragraphs right above a table that say whose runs it is of."""
+
+
 def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool:
     """Whether a clause may speak of a row: it names no other model and no other device."""
     if _of_other_model(clause, row, models) or (clause.sizes and not near and not sizes_of(row)):
@@ -346,6 +377,8 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
     if len(clause.devices) > 1 or (len(clause.sizes) > 1 and _FOR.search(clause.text)):
         return False  # values and names take turns, perhaps
     gpu = row.cells.get("gpu")
+    if near and gpu and gpu.value_origin == "assumed":
+        gpu = None  # what stands around the row says better
     mine = {each.key.partition(".")[0] for each in devices(gpu.text)} if gpu else set()
     theirs = {key.partition(".")[0] for key in clause.devices}
     return not (mine and theirs) or not mine.isdisjoint(theirs)
@@ -372,9 +405,9 @@ def _in_one_of(row: Record, formats: frozenset[str]) -> bool:
     return kind is not None and kind.text.casefold() in formats
 
 
-def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:
+def _sayings(clause: Clause, row: Record, here: set[int], kept: Set[str]) -> dict[str, Cell]:
     """Cells that a clause gives a row: none of how another run was shared than the one of which the
-    row, or what is said outside the lines of the clause, speaks."""
+    row, or what is said outside the lines of the clause, speaks, but for what was kept there."""
     values = {name: c for name, c in clause.values.items() if c.state == "value"}
     apart = any(
         name in SHARES and (own := row.cells.get(name)) is not None
@@ -382,7 +415,7 @@ def _sayings(clause: Clause, row: Record, here: set[int]) -> dict[str, Cell]:
         and _unlike(own, cell)
         for name, cell in values.items()
     )  # fmt: skip
-    return {n: c for n, c in values.items() if not (apart and n in SHARES)}
+    return {n: c for n, c in values.items() if not (apart and n in SHARES - kept)}
 
 
 def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, Cell]:

@@ -82,7 +82,7 @@ class Paragraph:
         for sentence in sentences(self.text):
             begin, at = at, at + len(sentence)
             for start, part in _parts(sentence) if sizes_in(sentence) else ():
-                if sizes := sizes_in(_OF_SOME.sub(_blank, part)):
+                if sizes := sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, part))):
                     clause = Clause({}, sizes, frozenset(), frozenset(), of_all=False, text=part)
                     found.append((begin + start, begin + start + len(part), clause))
         return tuple(found)
@@ -232,7 +232,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
         if not own.strip() or _OF_NO_RUN.search(own) or OF_ONE.search(own):
             continue
-        sizes = sizes_in(_OF_SOME.sub(_blank, own))
+        sizes = sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, own)))
         named = frozenset(each.key for each in devices(own))
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
         apart = {each.field for each in scoped(sentence)}
@@ -249,7 +249,9 @@ def _clauses(text: str) -> Iterator[Clause]:
                 and not (name in _AGAIN and _OF_COUNTING.search(own))
                 and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
             }  # fmt: skip
-            if "model" not in values and (model := model_named(clause)):
+            if "model" not in values and (
+                model := model_named(_USED_OF_IT.sub(_blank, clause))
+            ):
                 at = begin + start + clause.index(model)
                 values["model"] = Cell(model, 0, at)
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
@@ -373,6 +375,17 @@ _OF_SOME = re.compile(r"[(（][^()（）]{0,60}(?:\bfor\b|为|是)[^()（）]{0,
 """A remark on some of the models, beside what is of all: `2048 (4096 for the 34B)`."""
 
 
+_USED_OF_IT = deferred(
+    r"(?<![\w.,$-])[0-9]+(?:\.[0-9]+)? ?[BM] (?:(?:params?|parameters) )?(?:are |of them )?"
+    r"(?:activ(?:e|ated)|used|touched)\b"
+    r"|\bactiv(?:e|ated)(?: (?:params?|parameters|size))?(?:[:=] ?| of | )"
+    r"[0-9]+(?:\.[0-9]+)? ?[BM]\b|激活(?:参数量?)? ?[0-9]+(?:\.[0-9]+)? ?[BM]\b"
+    r"|[0-9]+(?:\.[0-9]+)? ?[BM] ?激活",
+    re.IGNORECASE,
+)
+"""How much of a model of experts a token uses: it is called by its whole size."""
+
+
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
@@ -453,6 +466,11 @@ _SIZE = deferred(
     r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:tok|param\w* ?/))"
 )
 
+_IN_NAME = deferred(
+    r"(?<=[A-Za-z0-9][-_])([0-9]{1,4}(?:\.[0-9]{1,2})?)(b|(?<=[0-9]{2})m)(?![A-Za-z0-9])"
+)
+"""The size in the name of a model in small letters: `mistral-7b`."""
+
 
 _ONE_SIZE = deferred(
     r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?(B|(?<=[0-9]{2} )M|(?<=[0-9]{2})M)(?![A-Za-z0-9])"
@@ -480,11 +498,9 @@ def sizes_in(text: str) -> frozenset[str]:
 
     >>> sorted(sizes_in("Llama-2 7B and the 1.3 B one, 15T tokens, 80GB"))
     ['1.3B', '7B']
+    >>> sorted(sizes_in("`kite-7b` and kite_160m on a step-3 schedule"))
+    ['160M', '7B']
     """
     plain = signed(text)
-    called = {f"{found[1]}B" for found in _IN_SMALL.finditer(plain)} if "b" in plain else set()
-    return frozenset(f"{found[1]}{found[2].upper()}" for found in _SIZE.finditer(plain)) | called
-
-
-_IN_SMALL = deferred(r"(?<![\w./-])[a-z]{3,16}[0-9.]{0,3}-([0-9]+(?:\.[0-9]+)?)b(?![\w/-])")
-"""The name of a model in small letters, and its size: `kite-7b`."""
+    named = (found for form in (_SIZE, _IN_NAME) for found in form.finditer(plain))
+    return frozenset(f"{found[1]}{found[2].upper()}" for found in named)

@@ -126,6 +126,37 @@ def spoken_of(text: str, device: str = "") -> frozenset[str]:
     return frozenset(found | set(MACHINES if named - known else ()))
 
 
+_KEPT: dict[tuple[str, ...], str] = {
+    BATCHES: r"(?:(?:global|micro|mini|local)[- ]?)?batch(?:es)?(?:[- ]sizes?)?(?! ?per)",
+    (*MACHINES, "network"): r"(?:nodes?|box(?:es)?|servers?|hosts?|machines?|GPUs|cards|NPUs|TPUs)",
+    ("gpu", "network"): r"(?:hardware|cluster|system|partition)",
+    ("seq_len",): r"(?:(?:sequences?|seq\.?|context)(?:[- ]len(?:gth)?s?)?)",
+    (): r"(?:models?|data(?:set)?s?|code|software|container|precision|parallelism|layout)",
+}
+
+_ONE_KEPT = rf"(?:{'|'.join(_KEPT.values())})\b"
+
+AS_ABOVE = deferred(
+    rf"\b(?:same|identical) {_ONE_KEPT}(?:(?:,? and |, |,? \+ | ?/ ?){_ONE_KEPT}){{0,5}}",
+    re.IGNORECASE,
+)
+"""Words on what was as in the runs above: `Same node and batch`. Of no kind of node: that counts
+none."""
+
+_OF_KEPT = {names: deferred(rf"\b{form}\b", re.IGNORECASE) for names, form in _KEPT.items()}
+
+
+def kept_as_above(text: str) -> frozenset[str]:
+    """The fields that a text says to be as they were for the runs above.
+
+    >>> sorted(kept_as_above("Same node and sequence length.")), kept_as_above("same kind of node")
+    (['gpu', 'gpus', 'gpus_per_node', 'network', 'nodes', 'seq_len'], frozenset())
+    """
+    said = [found[0] for found in AS_ABOVE.finditer(text)]
+    told = (names for names, form in _OF_KEPT.items() if any(map(form.search, said)))
+    return frozenset(name for names in told for name in names)
+
+
 _COUNTS = ("gpus", "nodes")
 
 _NUMBERS_IN = deferred(
