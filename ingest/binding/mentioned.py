@@ -15,7 +15,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
-from math import prod
+from math import inf, prod
 
 from assay.ingest.binding.around import AROUND, MACHINE, OF_ALL, OWN, SET_UP, Around
 from assay.ingest.binding.called import (
@@ -94,6 +94,7 @@ def mentioned(
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since, number)
             _within_its_batch(row)
+            _shared_by_all(row)
             call(row, called)
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
@@ -117,6 +118,22 @@ def _within_its_batch(row: Record) -> None:
     sizes = number_of(batch), number_of(micro)
     if sizes[0] is not None and sizes[1] is not None and sizes[1] > sizes[0]:
         del row.cells["micro_batch"]
+
+
+def _shared_by_all(row: Record) -> None:
+    """Take from a row the batch of all devices that was said farther from it than what each of them
+    takes at once, where these together take more."""
+    whole, micro = row.cells.get("global_batch"), row.cells.get("micro_batch")
+    if whole is None or micro is None or _is_own(whole) or not 0 < whole.line < micro.line:
+        return
+    held = {
+        name: number_of(cell) for name, cell in row.cells.items() if cell.state == "value"
+        and name in SHARES | {"gpus_per_node"}
+    }  # fmt: skip
+    count = held.get("gpus") or (held.get("nodes") or 1) * (held.get("gpus_per_node") or 1)
+    split = prod(held.get(name) or 1 for name in ("tp", "pp", "cp"))
+    if (held.get("micro_batch") or 0) * (count // split or 1) > (held.get("global_batch") or inf):
+        del row.cells["global_batch"]
 
 
 MOST_LINES = 20_000

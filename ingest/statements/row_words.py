@@ -98,7 +98,10 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
             if held is None or (held.value_origin == "stated" and held.line < row.line):
                 row.cells[name] = cell
         if goes_on or (said and (step >= 0 or adds_up(row.line))):
-            own = {n: c for n, c in row.cells.items() if n in SETTINGS and c.state == "value"}
+            own = {
+                name: cell for name, cell in row.cells.items()  # what stands over a column is of it
+                if name in SETTINGS and cell.state == "value" and cell.line >= row.line
+            }  # fmt: skip
             own = own if goes_on or adds_up(row.line) else {}
             kept = adds_up(row.line)
             added |= {

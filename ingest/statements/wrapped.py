@@ -256,8 +256,12 @@ EACH_ADDS = deferred(
     r"|on top of one another|incrementally|one after (?:another|the other)))"
     r"|\b(?:applied|added|enabled|turned on) (?:cumulatively|on top of (?:each other|one another"
     r"|the (?:previous|last) (?:one|row|step)))"
+    r"|\b(?:adds?|added|adding|stack(?:s|ed|ing)?|pil(?:e|ed|ing)|layer(?:s|ed|ing)?)\b(?: up)?"
+    r" (?:(?:them|things|changes|features|optimi[sz]ations|these|the rest|everything) )?"
+    r"(?:one (?:(?:more|further|extra|new) )?(?:[a-z]{3,14} )?at a time|one by one"
+    r"|one after (?:another|the other)|on top of (?:each other|one another)|step by step)"
     r"|\bcumulatively\b|每一?[行步项]\S{0,12}(?:上一[行步项]|前一[行步项])\S{0,8}(?:基础|叠加|累)"
-    r"|(?:逐[步项行]|依次)(?:叠加|累加|累积)|jede (?:Zeile|Änderung)[^.;]{0,40}(?:vorherigen?"
+    r"|(?:逐[步项行个一]|依次)(?:叠加|累加|累积|加入|添加)|jede (?:Zeile|Änderung)[^.;]{0,40}(?:vorherigen?"
     r"|darüber)",
     re.IGNORECASE,
 )
