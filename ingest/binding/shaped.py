@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import isclose
 
+from assay.ingest.binding.comparing import without
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import SIZED
@@ -47,7 +48,8 @@ def _shape(record: Record, models: Mapping[str, Mapping[str, Cell]]) -> Mapping[
     """The shape of the model of a row: by its name, or by a size that one model alone has."""
     model = record.cells.get("model")
     if model is not None and plain(model.text) in models:
-        return _but_for_names(models[plain(model.text)])
+        own = models[plain(model.text)]
+        return _but_for_names(own) if _size(record) else without(own, ("model",))
     size = _size(record)
     each = [shape for name, shape in models.items() if size and _is_as_large(name, shape, size)]
     each = [shape for shape in each if shape.keys() - set(NAMES)] or each

@@ -221,11 +221,17 @@ def with_models(grid: Grid) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
-_WORKLOADS = {"workload", "benchmark"}
+_WORKLOADS = {
+    "workload", "benchmark", "tower", "image tower", "vision tower", "encoder", "vision encoder",
+    "image encoder", "arch", "architecture", "network", "net",
+}  # fmt: skip
+"""Labels of what is run: of a model, where the cells name some."""
 
 _A_MODEL = re.compile(
     r"[A-Za-z][A-Za-z0-9.]*[- _](?:[A-Za-z0-9.]+[- _])*?[0-9]+(?:\.[0-9]+)?[bBmM](?![A-Za-z0-9])"
+    r"|[A-Z][A-Za-z]{1,9}[0-9]?[-_ ](?:Ti|[TSMBLHGg]|XL|XXL|So400m|SO400M)/[0-9]{1,2}(?![0-9])"
 )
+"""A model by its size, or by its name and the pixels of its patches: `ViT-L/14`."""
 
 
 def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
@@ -472,7 +478,7 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if not bare or not fields or "memory" in fields:
         return grid
     texts = above()
-    spoken = any(map(_OF_MEMORY.search, texts)) or _ran_out(grid, list(bare))
+    spoken = any(map(_OF_MEMORY.search, texts)) or _ran_out(grid, range(len(labels)))
     if not spoken or any(map(_OF_OTHERS.search, texts)):
         return grid
     last = grid.heads[-1]
@@ -506,11 +512,11 @@ def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, 
     return {at: f"{m[1]} memory ({m[2]})" for at, m in found.items()}
 
 
-def _ran_out(grid: Grid, places: Sequence[int]) -> bool:
+def _ran_out(grid: Grid, places: Iterable[int]) -> bool:
     """Whether a cell of some columns says that memory was not enough."""
     return any(
         _NO_ROOM.match(plain(row.cells[at].text)) is not None
-        for row in grid.rows for at in places if at < len(row.cells)
+        for at in places for row in grid.rows if at < len(row.cells)
     )  # fmt: skip
 
 

@@ -173,7 +173,22 @@ def _outright(line: Line) -> dict[str, Cell]:
     if chunks := _CHUNKS.fullmatch(line.text):
         at = next(n for n in (1, 2) if chunks[n])
         found["vp"] = Cell(chunks[at], line.number, line.column + chunks.start(at))
+    if len(marks := list(_AGAIN_MARKED.finditer(line.text))) == 1:
+        at = line.column + marks[0].start()
+        if marks[0]["not"]:
+            found.setdefault("recompute", Cell("none", line.number, at))
+        elif not {"recompute", "activation_checkpointing"} & found.keys():
+            found["activation_checkpointing"] = Cell("True", line.number, at)
     return found
+
+
+_AGAIN_MARKED = deferred(
+    r"(?<=\w) ?[(\[,](?: ?(?:with|w/|\+))? ?(?:(?P<not>no|without|w/o|-) ?)?"
+    r"(?:(?:grad|act)[. -]?)?(?:ckpt(?:ing)?|(?-i:AC)|remat|checkpointing|recomp(?:ut(?:e|ation))?)"
+    r"(?: (?:on|enabled))? ?(?=[)\],]|$)",
+    re.IGNORECASE,
+)
+"""A mark on what a row is called, on whether its activations are computed again: `L/14 (ckpt)`."""
 
 
 _CHUNKS = deferred(

@@ -294,13 +294,23 @@ def _explained(
     labels: Sequence[str], schema: Schema, legend: Mapping[str, str]
 ) -> Sequence[Column]:
     """The columns of labels, of those that leave open what they are what a legend says of them."""
-    told = header([legend.get(plain(label), label) for label in labels], schema)
+    wide = len({configured_by(plain(label)) for label in labels} & _SHAPED) >= FEWEST
+    known = [
+        "hidden" if wide and plain(label).casefold() in _WIDTHS else label for label in labels
+    ]
+    told = header([legend.get(plain(label), label) for label in known], schema)
     return [
         replace(other, label=own.label)
         if other.spec and _configures(other) and (own.spec is None or own.spec.name == "batch_size")
         else own
         for own, other in zip(header(labels, schema), told, strict=True)
     ]
+
+
+_WIDTHS = {"width", "dim", "model dim", "model width", "dimension", "channels", "宽度", "维度"}
+"""Labels of how wide a model is, beside those of what else it is built of."""
+
+_SHAPED = {"layers", "heads", "kv_heads", "parameters", "model_size", "ffn_hidden"}
 
 
 def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:
