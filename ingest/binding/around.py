@@ -76,6 +76,11 @@ class Around:
             self._titles[each.first] = found[2]
             yield each.first, tuple(line for _, line in path)
 
+    def heading_above(self, line: int) -> int:
+        """The nearest heading above a line; 0 where there is none."""
+        at = bisect_right(self._headings, line)
+        return self._headings[at - 1] if at else 0
+
     def tables(self, rows: Sequence[Record]) -> Iterator[list[Record]]:
         """The rows between the same two paragraphs, and empty lines."""
         held: list[Record] = []

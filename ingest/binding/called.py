@@ -8,6 +8,7 @@ that the text nearest to a table says.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 
@@ -16,7 +17,7 @@ from assay.ingest.binding.mentions import Paragraph, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.schema.record import Cell, Record
+from assay.ingest.schema.record import Cell, Line, Record
 
 SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields that say which model a row is of."""
@@ -60,6 +61,37 @@ def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str
             return {"model_size": paragraph.placed(cell)}
         return {}
     return {}
+
+
+def size_in_commands(lines: Sequence[Line], first: int, last: int) -> dict[str, Cell]:
+    """The size of a model in the one name of one that commands between two lines train:
+    `torchrun train.py --config video_3b.yaml`, on all lines that the command goes on over."""
+    found: list[Cell] = []
+    goes_on = False
+    for line in lines[bisect_right(lines, first, key=_number) :]:
+        if line.number >= last:
+            break
+        trains = goes_on or _TRAINS.search(line.text) is not None
+        goes_on = trains and line.text.rstrip().endswith("\\")
+        for named in _IN_COMMAND.finditer(line.text) if trains else ():
+            cell = Cell(named[1], line.number, line.column + named.start(1), SUFFIXES["B"])
+            found.append(cell._replace(value_origin="stated"))
+    return {"model_size": found[0]} if len({cell.text for cell in found}) == 1 else {}
+
+
+def _number(line: Line) -> int:
+    return line.number
+
+
+_TRAINS = re.compile(
+    r"^[\s$>]*(?:[A-Z_]+=\S+ ){0,8}(?:(?:torchrun|srun|sbatch|deepspeed|accelerate|mpirun|mpiexec"
+    r"|python3?|bash|sh)\b|\./).{0,200}?(?:train|tune|sft|bench|recipe)"
+)
+"""A command by which something is trained."""
+
+_IN_COMMAND = re.compile(
+    r"(?<=[A-Za-z0-9][-_])([0-9]{1,4}(?:\.[0-9]{1,2})?)[bB](?![A-Za-z0-9])"
+)
 
 
 def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:

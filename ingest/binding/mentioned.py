@@ -26,6 +26,7 @@ from assay.ingest.binding.called import (
     name_models,
     only_model,
     size_around,
+    size_in_commands,
     sizes_of,
 )
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of
@@ -79,6 +80,8 @@ def mentioned(
     called = by_size(paragraphs, models)
     since = 0
     for table in around.tables(rows):
+        begin = max(since, around.heading_above(table[0].line))
+        trained = size_in_commands(lines, begin, table[0].line)
         first = table[:1] if _adds_up(table, context) else table
         own = {name for row in first for name, c in row.cells.items() if _is_own(c)}
         own |= {
@@ -93,6 +96,8 @@ def mentioned(
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since, number)
+            if not any(name in row.cells for name in SIZED_BY[:3]):
+                row.cells |= trained
             _within_its_batch(row)
             _shared_by_all(row)
             call(row, called)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
@@ -298,6 +299,45 @@ def _with_all_again(grid: Grid, at: int, above: Above) -> Grid:
         cell._replace(text="recompute") if n == at else cell for n, cell in enumerate(last.cells)
     )
     return replace(_relabelled(grid, cells), rows=tuple(map(told, grid.rows)))
+
+
+def with_tokens_of_shapes(grid: Grid) -> Grid:
+    """The grid with the length of a sequence over a column of tokens that are as many as the frames
+    or pixels of a sample, in each row by about the same factor: `81 × 480 × 832 | 32760`."""
+    labels = [plain(text).casefold() for text in _lowest(grid)] if grid.heads else []
+    named = [at for at, label in enumerate(labels) if label in _TOKENS]
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    if grid.labels or len(named) != 1 or len(rows) < FEWEST_SHAPES:
+        return grid
+    counts = [_count(row.cells[named[0]].text) for row in rows]
+    for at in range(len(labels)) if all(counts) else ():
+        shapes = [_PIXELS.fullmatch(plain(row.cells[at].text)) for row in rows]
+        sizes = [prod(map(int, _DIGITS.findall(found[0]))) for found in shapes if found]
+        if len(sizes) != len(rows) or len({*sizes}) < FEWEST_SHAPES:
+            continue
+        factors = [size / count for size, count in zip(sizes, counts, strict=True)]
+        if max(factors) <= min(factors) * (1 + _ABOUT):
+            last = grid.heads[-1]
+            cells = tuple(
+                cell._replace(text="sequence length") if n == named[0] else cell
+                for n, cell in enumerate(last.cells)
+            )
+            return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return grid
+
+
+_TOKENS = {"tokens", "# tokens", "#tokens", "num tokens", "n_tokens", "latent tokens", "令牌数"}
+
+_PIXELS = re.compile(r"[0-9]{1,5}(?: ?[x×*] ?[0-9]{1,5}){1,2}(?: ?px)?")
+"""Frames, height and width of a sample: `81 × 480 × 832`."""
+
+_DIGITS = re.compile("[0-9]+")
+
+FEWEST_SHAPES = 2
+"""Shapes by which a number of tokens is seen to follow them."""
+
+_ABOUT = 0.15
+"""Share by which the pixels of a token differ: the first frame is by itself, and edges are cut."""
 
 
 _ON, _OFF = (

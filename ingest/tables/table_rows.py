@@ -59,6 +59,7 @@ from assay.ingest.columns.open_labels import (
     with_models,
     with_reserved,
     with_switches,
+    with_tokens_of_shapes,
 )
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
@@ -411,7 +412,7 @@ class _Table:
         labelled = with_batch_scopes(
             with_models(
                 with_switches(
-                    with_letters(with_first_of_two(labelled)),
+                    with_letters(with_first_of_two(with_tokens_of_shapes(labelled))),
                     lambda: [*place.texts(), *(line.text for line in (*place.near, *told_below))],
                 )
             ),
