@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, devices, only, signed
+from assay.ingest.vocabulary.devices import SIGN, by_kind, devices, only, other_of_its_kind, signed
 
 LAW = "the one device that the document names"
 
@@ -76,6 +76,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     """
     named, at = set[str](), 0  # the heading that a line stands below, by its number
     used: list[tuple[int, Line]] = []
+    counted: list[Line] = []  # lines on what something ran on, whatever they are of
     with_rows, aside, general = set[int](), False, True
     for line in lines:
         if line.text.startswith("#"):
@@ -91,13 +92,35 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
         if not told:
             continue
         fresh = {device.text for device in told} - named
-        if fresh and only("; ".join(named := named | fresh)) is None:
+        named |= fresh
+        if fresh and only("; ".join(named)) is None and not _of_one_maker(named):
             return None
         said = line.number not in tabled and line.number != at and not aside
+        if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
+            counted.append(line)
         said = said and (general or _OURS.search(line.text) is not None)
         said = said and not _OF_A_TABLE.search(line.text)
         if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
             used.append((at, line))
     whole = [line for begin, line in used if begin not in with_rows or _OURS.search(line.text)]
     device = only("; ".join(sorted(named))) if whole else None
+    if device is None and counted:
+        return _of_its_maker(counted, named, lines)
     return Cell(device.text, whole[0].number, 1, law=LAW) if device else None
+
+
+def _of_one_maker(named: Set[str]) -> bool:
+    """Whether no more than one device is named beside kinds, perhaps its own: `XY920 NPU`."""
+    return len({text for text in named if not by_kind(text)}) <= 1
+
+
+def _of_its_maker(counted: Sequence[Line], named: Set[str], lines: Sequence[Line]) -> Cell | None:
+    """The device of a maker that nobody else knows, in whose own document no other is named: what
+    is counted of it in one section is that of all."""
+    told = [each for line in counted for each in devices(line.text) if not each.kind]
+    one = told[0] if told and {each.key for each in told} == {told[0].key} else None
+    if one is None or not _of_one_maker(named):
+        return None
+    others = (other_of_its_kind(one, line.text) for line in lines if len(line.text) <= LONGEST)
+    alone = all(other is False for other in others)
+    return Cell(one.text, counted[0].number, 1, law=LAW) if alone else None

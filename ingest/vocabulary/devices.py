@@ -85,6 +85,30 @@ _GEFORCE = (
 )
 """A card by its number alone, where the words around it make it one."""
 
+_NO_DEVICE = (
+    r"(?:SM|GFX|CC|NVL|PCIE|DDR|[HNEFQX]DR|GEN|CX|HBM|USB|CPU|RAM|SSD|HDD|IB|QSFP|OSFP|GPT|BERT|LLM"
+    r"|TOP|GPU|NPU|TPU|RFC|ISO|CVE|PR|FP|BF|TF|INT|MB|GB|TB|KB|MHZ|GHZ|BS|MBS|GBS|SEQ|TP|PP|DP|CP"
+    r"|EP|VPP|RTX|GTX|ND|NC|DL|XE|SR|SYS|DGX|HGX)-?[0-9]"
+)
+"""Letters in front of numbers that are no device of a maker unknown: of nodes, links, formats."""
+
+_CALLED = rf"(?!{_NO_DEVICE})[A-Z]{{2,4}}-?[0-9]{{3,4}}[A-Z]?(?![A-Za-z0-9.%-]|,[0-9])"
+
+_A_CARD = (
+    r"(?:[GNX]PUs?|AI (?:chips?|accelerators?)|accelerators?|加速卡|训练卡|计算卡|智算卡|AI ?芯片)"
+    r"(?![A-Za-z])(?![ -]?(?:nodes?|servers?|box(?:es)?|instances?|hosts?|machines?|clusters?)\b)"
+)
+
+_OF_A_MAKER = (
+    rf"(?:{_CALLED}(?= ?{_A_CARD})"
+    r"|(?:(?<=[0-9] [卡张块])|(?<=[0-9][卡张块])|(?<=[0-9] [卡张块] )|(?<=[0-9][卡张块] )"
+    r"|(?i:(?<=device: )|(?<=device=)|(?<=accelerator: )|(?<=accelerator=)|(?<=accelerators: )"
+    r"|(?<=[gn]pu: )|(?<=[gn]pu=)|(?<=[gn]pus: )|(?<=device\": \")|(?<=加速卡：)|(?<=加速卡: )"
+    r"|(?<=芯片：)|(?<=NPU：)|(?<=NPU ：)|(?<=\bNPU )))"
+    rf"{_CALLED}(?! ?(?:server|node|服务器)))"
+)
+"""A device of a maker that nobody here knows, where the words around it make it one: `8 卡 XY920`."""
+
 _FORM = r"[ _-]?(?i:SXM[0-9]?|PCI-?E(?:[0-9]|x[0-9]+)?|NVL4?(?![0-9])|OAM)(?![A-Za-z0-9])"
 
 _GIGABYTES = r"[ _-]?[0-9]{2,3} ?[Gg](?:i?[Bb])?(?![A-Za-z0-9])"
@@ -101,7 +125,7 @@ _DEVICE = (
     r"(?:(?<![A-Za-z0-9.])|(?<=[0-9][x×X])|(?<=[DdHh][Gg][Xx]))"
     r"(?P<front>[1-9][0-9]{1,2} ?GB (?=[A-Z]))?"  # `8x 80GB A100`
     rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[®™]?[ -]?)+))?"
-    rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker)(?<![A-Za-z]){_SHAPE}|(?!)))"
+    rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE}|{_OF_A_MAKER})|(?P<kind>{_KINDS})|(?(maker)(?<![A-Za-z]){_SHAPE}|(?!)))"
     r"(?=s?(?![A-Za-z0-9])|[x×][0-9]|[ _-]?[0-9]{2,3} ?[Gg]|[A-Z])"
     rf"(?P<rest>(?:{_FORM}|{_MEMORY}|{_STACKED})*)(?=s?(?![A-Za-z0-9])|[x×][0-9])"
 )
@@ -170,6 +194,27 @@ def devices(text: str) -> tuple[Device, ...]:
     if not (may_name(text) and _HINT.search(text)):
         return ()
     return tuple(map(_device, _expression(_DEVICE).finditer(text)))
+
+
+def by_kind(text: str) -> bool:
+    """Whether the name of a device is no more than its kind."""
+    return _expression(_KINDS).fullmatch(text) is not None
+
+
+def other_of_its_kind(device: Device, text: str) -> bool | None:
+    """Whether a text names another device of a maker unknown than this one, by the letters of its
+    name; None for a device that is known.
+
+    >>> (card,) = devices("8 卡 XY920")
+    >>> other_of_its_kind(card, "XY920, XY-920"), other_of_its_kind(card, "the older XY910")
+    (False, True)
+    >>> other_of_its_kind(devices("8x H100")[0], "H100")
+    """
+    if device.kind or not re.fullmatch(_CALLED, device.text):
+        return None
+    letters, number = re.split(r"-?(?=[0-9])", device.text, maxsplit=1)
+    named = re.findall(rf"(?<![A-Za-z0-9]){letters}-?([0-9]{{2,4}}[A-Z]{{0,2}})(?![A-Za-z0-9])", text)
+    return any(each != number for each in named)
 
 
 def may_name(text: str) -> bool:
