@@ -72,7 +72,8 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             of_numbers = _of_a_figure(lines, at) or _OF_OSU.match(text)
             grid = _of_numbers(lines, at) if of_numbers else None
             if not _united(lines, at + 1):  # the line below is of the header, and has its units
-                grid = grid or _table(lines, at) or _justified(lines, at) or _by_words(lines, at)
+                grid = grid or _longer(_table(lines, at), lines, at)
+                grid = grid or _justified(lines, at) or _by_words(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -519,6 +520,16 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     named = [Word(line.column - 1, line.column - 1, "")] * index.pop() + head
     labels = (GridCell(word.text, line.number, word.begin + 1) for word in named)
     return Grid("text", at, end, (GridRow(line, tuple(labels)),), tuple(rows), exact=False)
+
+
+def _longer(grid: Grid | None, lines: Sequence[Line], at: int) -> Grid | None:
+    """The same table with the rows below it that leave one blank in front of the longest name of a
+    column, where each cell of all of them ends where its label does."""
+    if grid is None or grid.end >= len(lines) or not lines[grid.end].text.strip():
+        return grid
+    other = _justified(lines, at)
+    same = other is not None and len(other.header()) == len(grid.header())
+    return other if other and same and other.end > grid.end else grid
 
 
 ASIDE = 2

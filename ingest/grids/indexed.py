@@ -27,6 +27,8 @@ def indexed_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             grid = _series(lines, at, end)
         elif line.text and at and _begin(lines[at - 1]) > line.column + len(line.text):
             grid = _frame(lines, at, end)
+        elif at > end and _below_columns(lines, at):
+            grid = _pivot(lines, at)
         else:
             continue
         if grid:
@@ -68,6 +70,33 @@ def _frame(lines: Sequence[Line], at: int, first: int) -> Grid | None:
         heads.insert(0, _labels(lines[at - 2], index, upper))
     begin = at - 1 - len(upper[:1])
     return Grid("text", begin, at + 1 + len(rows), tuple(heads), tuple(rows), exact=False)
+
+
+def _below_columns(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line may name the index of a pivot: by one or two words, as far left as the name of
+    the columns in the line above it, and before these."""
+    above, words = lines[at - 1], _single(lines[at])
+    if not 0 < len(words) < PIVOTED or not _begin(above) == words[0].begin == above.column:
+        return False
+    head = pieces(above)
+    return len(head) >= PIVOTED and words[-1].end < head[1].begin and "  " in above.text
+
+
+PIVOTED = 3
+"""Words of the header of a pivot: the name of its columns, and two of these."""
+
+
+def _pivot(lines: Sequence[Line], at: int) -> Grid | None:
+    """The frame whose header begins with what its columns are, over the names of its index: what
+    its numbers are is said elsewhere, if at all."""
+    names, head = _single(lines[at]), pieces(lines[at - 1])[1:]
+    if any(map(is_number, names)):
+        return None
+    rows = _rows(lines, at + 1, names, [word.end for word in head])
+    if len(rows) < ROWS:
+        return None
+    heads = (_labels(lines[at - 1], _Index(lines[at], names), head),)
+    return Grid("text", at - 1, at + 1 + len(rows), heads, tuple(rows), exact=False)
 
 
 def _labels(line: Line, index: _Index, head: Sequence[Word]) -> GridRow:
