@@ -89,9 +89,7 @@ _TRAINS = re.compile(
 )
 """A command by which something is trained."""
 
-_IN_COMMAND = re.compile(
-    r"(?<=[A-Za-z0-9][-_])([0-9]{1,4}(?:\.[0-9]{1,2})?)[bB](?![A-Za-z0-9])"
-)
+_IN_COMMAND = re.compile(r"(?<=[A-Za-z0-9][-_])([0-9]{1,4}(?:\.[0-9]{1,2})?)[bB](?![A-Za-z0-9])")
 
 
 def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell, Paragraph] | None:

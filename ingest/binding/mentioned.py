@@ -381,7 +381,13 @@ def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Par
             held = sizes_of(row)
             if others or not held or any(as_large(size, each) for each in held):
                 continue
-            for name in {*ARCHITECTURE, "experts", "model", "model_size", "parameters"} & row.cells.keys():
+            for name in {
+                *ARCHITECTURE,
+                "experts",
+                "model",
+                "model_size",
+                "parameters",
+            } & row.cells.keys():
                 if not _is_own(row.cells[name]) and row.cells[name].line < near[0].first:
                     del row.cells[name]
 

@@ -249,9 +249,7 @@ def _clauses(text: str) -> Iterator[Clause]:
                 and not (name in _AGAIN and _OF_COUNTING.search(own))
                 and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
             }  # fmt: skip
-            if "model" not in values and (
-                model := model_named(_USED_OF_IT.sub(_blank, clause))
-            ):
+            if "model" not in values and (model := model_named(_USED_OF_IT.sub(_blank, clause))):
                 at = begin + start + clause.index(model)
                 values["model"] = Cell(model, 0, at)
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))

@@ -74,7 +74,8 @@ _SEVERAL_BEHIND = deferred(
 
 _ONE = (
     r"(?:group of (?:GPUs|devices|cards|ranks|chips)|(?-i:CP|SP|TP|MP)[ -]group"
-    r"|(?:context|sequence|tensor|model)[ -]parallel group|graphics card|(?:[GNTHIX]PU|GCD)|device|card|accelerator|chip|rank|worker|replica|process"
+    r"|(?:context|sequence|tensor|model)[ -]parallel group"
+    r"|graphics card|(?:[GNTHIX]PU|GCD)|device|card|accelerator|chip|rank|worker|replica|process"
     rf"|core|tile|{SIGN})s?\b"
 )
 

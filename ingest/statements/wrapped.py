@@ -261,7 +261,8 @@ EACH_ADDS = deferred(
     r"(?:one (?:(?:more|further|extra|new) )?(?:[a-z]{3,14} )?at a time|one by one"
     r"|one after (?:another|the other)|on top of (?:each other|one another)|step by step)"
     r"|\bcumulatively\b|每一?[行步项]\S{0,12}(?:上一[行步项]|前一[行步项])\S{0,8}(?:基础|叠加|累)"
-    r"|(?:逐[步项行个一]|依次)(?:叠加|累加|累积|加入|添加)|jede (?:Zeile|Änderung)[^.;]{0,40}(?:vorherigen?"
+    r"|(?:逐[步项行个一]|依次)(?:叠加|累加|累积|加入|添加)"
+    r"|jede (?:Zeile|Änderung)[^.;]{0,40}(?:vorherigen?"
     r"|darüber)",
     re.IGNORECASE,
 )

@@ -295,9 +295,7 @@ def _explained(
 ) -> Sequence[Column]:
     """The columns of labels, of those that leave open what they are what a legend says of them."""
     wide = len({configured_by(plain(label)) for label in labels} & _SHAPED) >= FEWEST
-    known = [
-        "hidden" if wide and plain(label).casefold() in _WIDTHS else label for label in labels
-    ]
+    known = ["hidden" if wide and plain(label).casefold() in _WIDTHS else label for label in labels]
     told = header([legend.get(plain(label), label) for label in known], schema)
     return [
         replace(other, label=own.label)

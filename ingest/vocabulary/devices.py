@@ -107,7 +107,7 @@ _OF_A_MAKER = (
     r"|(?<=芯片：)|(?<=NPU：)|(?<=NPU ：)|(?<=\bNPU )))"
     rf"{_CALLED}(?! ?(?:server|node|服务器)))"
 )
-"""A device of a maker that nobody here knows, where the words around it make it one: `8 卡 XY920`."""
+"""A device of a maker that nobody knows, where the words around it make it one: `8 卡 XY920`."""
 
 _FORM = r"[ _-]?(?i:SXM[0-9]?|PCI-?E(?:[0-9]|x[0-9]+)?|NVL4?(?![0-9])|OAM)(?![A-Za-z0-9])"
 
@@ -213,7 +213,9 @@ def other_of_its_kind(device: Device, text: str) -> bool | None:
     if device.kind or not re.fullmatch(_CALLED, device.text):
         return None
     letters, number = re.split(r"-?(?=[0-9])", device.text, maxsplit=1)
-    named = re.findall(rf"(?<![A-Za-z0-9]){letters}-?([0-9]{{2,4}}[A-Z]{{0,2}})(?![A-Za-z0-9])", text)
+    named = re.findall(
+        rf"(?<![A-Za-z0-9]){letters}-?([0-9]{{2,4}}[A-Z]{{0,2}})(?![A-Za-z0-9])", text
+    )
     return any(each != number for each in named)
 
 
