@@ -68,9 +68,18 @@ class AttentionTable(pa.DataFrameModel):
     time: float = logged(
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
     )
+    memory: float = logged(
+        {"memory (MB)": 1e6, "memory (GB)": 1e9, "memory (MiB)": 2**20, "memory (GiB)": 2**30},
+        unit="B", quantity="memory", ge=0, nullable=True, meaning="memory that the call takes",
+    )  # fmt: skip
     flops_rate: float = logged(
         unit="flop/s", gt=0, nullable=True, meaning="by the document's own count, as printed"
     )
+    bandwidth: float = logged(
+        {"bandwidth (GB/s)": 1e9, "bandwidth (TB/s)": 1e12}, unit="B/s",
+        quantity="memory_bandwidth", gt=0, nullable=True,
+        meaning="bytes per second, by the document's own count",
+    )  # fmt: skip
     outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:

@@ -54,6 +54,15 @@ class GemmTable(pa.DataFrameModel):
         },
         unit="flop/s", quantity="flops_rate", gt=0, nullable=True, meaning="2bmnk per second",
     )  # fmt: skip
+    bandwidth: float = logged(
+        {
+            "bandwidth (GB/s)": 1e9, "bandwidth (TB/s)": 1e12,
+            "rocblas-GB/s": 1e9, "hipblaslt-GB/s": 1e9, "hipblas-GB/s": 1e9,
+        },
+        unit="B/s",
+        quantity="memory_bandwidth", gt=0, nullable=True,
+        meaning="bytes per second, by the document's own count",
+    )  # fmt: skip
     outcome: str = named(meaning="what happened instead of a measurement: OOM, failed")
 
     class Config:

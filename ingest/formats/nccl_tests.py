@@ -506,9 +506,31 @@ def _claimed(run: _Run, said: Cell | None) -> dict[str, Cell]:
         return shared
     only = told_by_ratio(said.text, pairs) if said else None
     if not only or not _may_be(run, only):
-        return {}
+        return {} if only else _by_itself(run, said)
     first = run.records[0]
     return {"ranks": Cell(str(only), first.line, first.column, value_origin="solved", law=LAW)}
+
+
+_ITSELF = re.compile(
+    r"\s*(?:[\w.@~:/()-]{0,60}[$%#>] ?)?(?:`|time |sudo |env )?(?:[A-Z][A-Z0-9_]{0,40}=\S{1,80} ){0,8}"
+    r"(?:[\w.~-]{0,40}/){0,8}[a-z_]{1,30}_perf(?:_mpi)? "
+)
+"""The beginning of a command that runs a benchmark by itself, with no launcher in front of it."""
+
+
+def _by_itself(run: _Run, said: Cell | None) -> dict[str, Cell]:
+    """The devices that a command gives to the one process it starts, of an operation whose two
+    bandwidths are the same between any ranks; none where words above say another number."""
+    from assay.ingest.kernels.collective_ranks import agrees  # noqa: PLC0415, few logs
+
+    if said is None or run.at is None or not _ITSELF.match(run.command):
+        return {}
+    every = [told["ranks"] for told, _ in _claims(run)]
+    own = next((each for each in every if each.line == run.at.number), None)
+    if own is None or len({each.text for each in every}) != 1:
+        return {}
+    told = agrees(said.text, int(own.text), _bandwidths(run)) is not None
+    return {} if told else {"ranks": own}
 
 
 def _claims(run: _Run) -> Iterator[tuple[dict[str, Cell], bool]]:

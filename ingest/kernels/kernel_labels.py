@@ -296,6 +296,7 @@ _AS_COUNTED = re.compile(
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     label = _AS_COUNTED.sub("", label) if label.endswith((")", "]")) else label
+    label = label.rstrip("? ？") if label.endswith(("?", "？")) else label  # `causal?`
     known, columns = by_label(schema), fields(schema)
     field, scale_of_unit = _UNITS_ALONE.get(normalise(label), ("", 1.0))
     if field in columns:

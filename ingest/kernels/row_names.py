@@ -21,6 +21,7 @@ from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.kernels.settings_around import (
     OF_ATTENTION,
+    format_said,
     names_products,
     of_products,
     spelled,
@@ -104,6 +105,9 @@ _OF_FORMAT = re.compile(
 )
 """A name of who computes a product that says its format: `INT8 scaled (Triton)`, `cuBLAS FP16`."""
 
+_OF_BLAS = re.compile(r"(?<![A-Za-z])(?:cublas|rocblas|hipblas|cblas_)?[SHDshd](?:gemm|GEMM)(?![A-Za-z])")
+"""The name of a product in BLAS, whose first letter is its format: `cuBLAS SGEMM`."""
+
 _OF_WEIGHTS = re.compile("int[0-7]|marlin|b(?:its)?n(?:andbytes|b)", re.IGNORECASE)
 """Found in names of those who multiply narrow weights with something wider."""
 
@@ -117,6 +121,9 @@ def _of_own_format(
         if column.spec is None or column.spec.name != "kernel" or len(cell.text) > LONGEST:
             continue
         text = plain(cell.text)
+        if "dtype" not in above and len({*_OF_BLAS.findall(text)}) == 1:
+            word = format_said(text)
+            return {**above, "dtype": Cell(word, cell.line, cell.column)} if word else above
         named = _OF_FORMAT.fullmatch(text) if any(map(str.isdigit, text)) else None
         if named and not _OF_WEIGHTS.search(text) and any(map(_of_a_product, columns)):
             word = named["first"] or named["last"]
