@@ -696,6 +696,7 @@ def matrix(
     found = [_OF_RANKS.match(label) for label in labels[1:]]
     by_nodes = {each["nodes"]: each["ranks"] for each in found
                 if each and each["nodes"] and each["ranks"]}  # fmt: skip
+    by_nodes = _of_each_node(found, above) | by_nodes
     columns, seen = [sized], set[str]()
     for label, each in zip(labels[1:], found, strict=True):
         ranks = (each["ranks"] or by_nodes.get(each["nodes"] or "")) if each else None
@@ -708,6 +709,16 @@ def matrix(
         seen.add(ranks)
         columns.append(replace(bare, aside=aside))
     return _binary(grid, columns) if seen else []
+
+
+def _of_each_node(
+    found: Sequence[re.Match[str] | None], above: Mapping[str, Cell]
+) -> dict[str, str]:
+    """Nodes that head columns → the ranks of so many, where the text above a table says how many
+    each node has."""
+    each_has = above.get("ranks_per_node")
+    nodes = {each["nodes"] for each in found if each and each["nodes"] and not each["ranks"]}
+    return {n: str(int(n) * int(each_has.text)) for n in nodes} if each_has else {}
 
 
 def _of_whom(grid: Grid, above: Mapping[str, Cell], bare: Column | None) -> Column | None:

@@ -170,7 +170,7 @@ _THE_SAME = deferred(
 """Words for those who computed what stands further up: `The same two kernels with N = 8192`."""
 
 _KERNELS_OF_ATTENTION = (
-    r"flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
+    r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
 )
 
 _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
@@ -195,6 +195,20 @@ _SECTION = deferred(
     re.I,
 )
 """A heading that is the name of who computes what stands below it: `## CUTLASS 3.5`."""
+
+_SECTION_OF = deferred(
+    r"\s{0,4}(?:[-=*#>]{1,12} ?)?(?:(?:backend|library|kernel|implementation|impl|provider)[ :=]{1,3})?"
+    rf"((?:(?:our|my) )?{_OWN_LIBRARY}(?:[ /+_-]{{1,3}}{_OWN_LIBRARY})?)"
+    r"(?: v?[0-9][0-9.]*)?"
+    r"(?: (?:kernels?|backend|implementation|impl|results?|performance|numbers|baseline|timings?"
+    r"|gemms?|mat-?muls?)){0,3}(?: ?[-=*#]{2,12})?"
+    r"(?P<end>:?)\s*",
+    re.I,
+)
+"""A line that is the name of who computes what stands below it, with a colon at its end or ruled
+off: `vLLM Triton implementation:`, `===== cuBLAS =====`."""
+
+_RULED_OFF = deferred(r"\s{0,4}([-=*#])\1{2,12} ?[^-=*#].{0,80}?\1{2,12}\s*")
 
 _SECTION_SAYS = deferred(
     r"\s{0,8}(?:#{1,6}|={2,12}|-{2,12}|\*\*)\s{0,4}"
@@ -372,7 +386,7 @@ def _on_all_nodes(text: str) -> str | None:
 _PER_NODE = deferred(
     rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
     rf"(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
-    r" ?(?:/|per[ -]|(?:on|in) each |each ) ?(?:node|host|server|machine|box|VM|instance)s?\b",
+    r" ?(?:/|per[ -]|(?:on|in|for) (?:each|every) |each |every ) ?(?:node|host|server|machine|box|VM|instance)s?\b",
     re.IGNORECASE,
 )
 """How many ranks each node has: `8 GPUs/node`."""
@@ -1134,6 +1148,8 @@ def _who_computes(text: str) -> str | None:
 
     >>> _who_computes("## CUTLASS 3.5"), _who_computes("GEMM on one GPU, cublasLt 12.4")
     ('CUTLASS 3.5', 'cublasLt')
+    >>> _who_computes("vLLM Triton Implementation:"), _who_computes("===== cuBLAS =====")
+    ('vLLM Triton', 'cuBLAS')
     >>> _who_computes("## Triton tutorials"), _who_computes("GEMM, TFLOPS relative to cuBLAS")
     (None, None)
     """
@@ -1145,6 +1161,8 @@ def _who_computes(text: str) -> str | None:
         return str(section[1])
     if HEADING.fullmatch(text) and (section := _SECTION.fullmatch(text)):
         return section[1]
+    if (section := _SECTION_OF.fullmatch(text)) and (section["end"] or _RULED_OFF.fullmatch(text)):
+        return str(section[1])
     if (begins := _BEGINS_WITH_BLAS.match(text)) and (begins[2] or _alone(text)):
         return begins[1]
     if len(text) > LONGEST or not names_products(text):

@@ -278,7 +278,8 @@ def at_an_end(
 
 
 _OF_DEVICE = re.compile(
-    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained)[ _]"
+    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained|avg\.?|average|mean"
+    r"|median)[ _]"
     r"(?=[TG]i?(?:FLOP|B)[A-Za-z/]{0,6}$)",
     re.IGNORECASE,
 )
@@ -297,6 +298,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     label = _AS_COUNTED.sub("", label) if label.endswith((")", "]")) else label
     label = label.rstrip("? ？") if label.endswith(("?", "？")) else label  # `causal?`
+    label = _with_its_unit(label)
     known, columns = by_label(schema), fields(schema)
     field, scale_of_unit = _UNITS_ALONE.get(normalise(label), ("", 1.0))
     if field in columns:
@@ -337,6 +339,22 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
     return _size_named(name, printed, schema) if sized else None
+
+
+_BEHIND_COMMA = re.compile(r"([A-Za-z][^,()\[\]]{2,60}), ?(?:in )?([^,()\[\]\s]{2,12})")
+
+
+def _with_its_unit(label: str) -> str:
+    """A label whose unit stands behind a comma with it in brackets; any other as it is.
+
+    >>> _with_its_unit("Time, ms"), _with_its_unit("Effective bandwidth, in GB/s")
+    ('Time (ms)', 'Effective bandwidth (GB/s)')
+    >>> _with_its_unit("batch, heads")
+    'batch, heads'
+    """
+    found = _BEHIND_COMMA.fullmatch(label) if "," in label else None
+    known = found is not None and (unit(found[2]) is not None or found[2] in BANDWIDTH)
+    return f"{found[1]} ({found[2]})" if found and known else label
 
 
 _OF_RATES = re.compile(

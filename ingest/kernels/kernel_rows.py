@@ -60,7 +60,7 @@ from assay.ingest.kernels.kernel_headings import (
     said_by_titles,
     sizes_of_one_rank,
 )
-from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
+from assay.ingest.kernels.kernel_labels import OF_A_MASK, SIZED, Column, says_how_fast
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
@@ -626,7 +626,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
                 shared.setdefault("dtype", Cell(dtype, cell.line, cell.column))
         elif not column.spec.numeric:
             of_what = _OF_WHAT.fullmatch(text) if column.spec.name == "direction" else None
-            word = of_what[1] if of_what else _IN_OUT_SUM.sub(r"\1", text)
+            word = of_what[1] if of_what else _worded(text, column)
             shared[column.spec.name] = Cell(word, cell.line, cell.column)
             kept += [(column.label or "gradient", of_what[2])] if of_what else []
         elif (value := _value(text, column, cell)) is None:
@@ -644,6 +644,18 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         _by_whom(record, key)
         record.other += kept
     return _with_its_rate(list(own.values()))
+
+
+def _worded(text: str, column: Column) -> str:
+    """The word of a cell; of a switch as all documents have it: `y`, `causal` and `1` are True."""
+    if column.spec is None or column.spec.terminal != "BOOL":
+        return _IN_OUT_SUM.sub(r"\1", text)
+    masked = OF_A_MASK.fullmatch(text)
+    if masked is not None:
+        return str(masked["yes"] is not None)
+    return {"y": "True", "t": "True", "1": "True", "n": "False", "f": "False", "0": "False"}.get(
+        text.casefold(), text
+    )
 
 
 Own = dict[tuple[tuple[str, str], ...], Record]
