@@ -210,6 +210,14 @@ off: `vLLM Triton implementation:`, `===== cuBLAS =====`."""
 
 _RULED_OFF = deferred(r"\s{0,4}([-=*#])\1{2,12} ?[^-=*#].{0,80}?\1{2,12}\s*")
 
+_TITLE_SAYS = deferred(
+    r"\s{0,4}(?:backend|library|implementation|impl|provider) ?[:=] ?[`\"']?"
+    r"(?!(?:all|none|various|several|default|auto)\b)"
+    r"((?:our |my )?[A-Za-z][\w.+-]{1,30}(?: [A-Z0-9][\w.+-]{0,20}){0,2})[`\"'\s]{0,4}",
+    re.I,
+)
+"""The same behind what it is, without any mark: `Backend: our Triton`."""
+
 _SECTION_SAYS = deferred(
     r"\s{0,8}(?:#{1,6}|={2,12}|-{2,12}|\*\*)\s{0,4}"
     r"(?:backend|library|kernel|implementation|impl|provider)`? ?[=:] ?"
@@ -430,8 +438,9 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             of_caption = _of_caption(line.text) if place < len(captions) else ()
+            of_another = _opens_another(line, above)
             for name, text in (*_said(line.text), *of_caption):
-                if name in fields(schema):
+                if name in fields(schema) and not (name == "kernel" and of_another):
                     cell = Cell(text, line.number, line.column, value_origin="stated")
                     kept(said.setdefault(name, {}), name, cell)
         for name, ways in said.items():
@@ -454,6 +463,17 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     names = [*_left_open(lines, grid, schema, {*found, *doubtful}), "gpu"]
     found = _noted_below(lines, grid, [n for n in names if n in fields(schema)]) | found
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _opens_another(line: Line, above: Sequence[Line]) -> bool:
+    """Whether a line is the name of who computes what stands right below it, and another table
+    stands there: the calls of the tables behind that one are of those whom their own lines name."""
+    if not (_SECTION_OF.fullmatch(line.text) or _TITLE_SAYS.fullmatch(line.text)):
+        return False
+    if HEADING.fullmatch(line.text):
+        return False
+    behind = [each for each in above if each.number > line.number]
+    return any(ROW.match(each.text) for each in behind)
 
 
 def _far_above(
@@ -1161,6 +1181,8 @@ def _who_computes(text: str) -> str | None:
         return str(section[1])
     if HEADING.fullmatch(text) and (section := _SECTION.fullmatch(text)):
         return section[1]
+    if (section := _TITLE_SAYS.fullmatch(text)) is not None:
+        return str(section[1])
     if (section := _SECTION_OF.fullmatch(text)) and (section["end"] or _RULED_OFF.fullmatch(text)):
         return str(section[1])
     if (begins := _BEGINS_WITH_BLAS.match(text)) and (begins[2] or _alone(text)):

@@ -290,9 +290,15 @@ def _matrix(
         return []
     across = matrix(grid, table.schema, above, bare)
     cubes = all(_CUBE.search(label) for label in grid.header()[1:])
+    cubes |= _OF_SQUARES.fullmatch(plain(grid.header()[0])) is not None
     square = "m" in fields(table.schema) and (cubes or of_squares_alone(lines, grid))
     return across or by_sizes(grid, table.schema, above, bare, square=square)
 
+
+_OF_SQUARES = re.compile(
+    r"(?:[A-Za-z ]{0,30}\()?([mnk]) ?= ?(?!\1)([mnk]) ?= ?(?!\1|\2)[mnk]\)?", re.IGNORECASE
+)
+"""The label in front of sizes of square products side by side: `M=N=K`."""
 
 _CUBE = re.compile(r"[0-9](?:³|\^3)\W*$|(?<![0-9])([0-9]+) ?[x×*] ?\1 ?[x×*] ?\1(?![0-9])\W*$")
 
@@ -680,8 +686,8 @@ def _with_their_memory(own: Own) -> None:
     """Put memory and bandwidth of a kernel into its one call, whose time says a pass beside it."""
     aside = {"memory", "bandwidth", "outcome"}
     for key in [each for each, record in own.items() if record.cells.keys() <= aside]:
-        calls = [each for each in own if {*key} < {*each}]
-        if key and len(calls) == 1 and not own[key].cells.keys() & own[calls[0]].cells.keys():
+        calls = [each for each in own if {*key} < {*each} and not own[each].cells.keys() <= aside]
+        if len(calls) == 1 and not own[key].cells.keys() & own[calls[0]].cells.keys():
             record = own.pop(key)
             own[calls[0]].cells = record.cells | own[calls[0]].cells
 

@@ -786,7 +786,7 @@ _NO_PRODUCTS = deferred(
 
 _LETTERS_OF_PRODUCTS = deferred(
     r"(?<![A-Za-z0-9_.=])(?<!= )((?:[MNK] ?= ?){1,3}|(?:[mnk] ?= ?){1,3})"
-    r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})(?!\w|[.,][0-9]| ?[x×*/])"
+    r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6}|[0-9]{1,3}[kK])(?!\w|[.,][0-9]| ?[x×*/])"
     r"|(?<![\w-])--?([mnkMNK])[ =]([0-9]{2,6})(?![\w.])"
 )
 """Letters with a size: `M = N = 8192`, `K=4096`, and options of a command."""
@@ -891,13 +891,24 @@ def _product_around(above: Sequence[Line], letters: str) -> dict[str, Cell]:
     return only_one if len(only_one) == len(letters) else {}
 
 
+def _in_full(size: str) -> str:
+    """A size of a matrix in digits; of a thousand of them as powers of two are called.
+
+    >>> _in_full("8,192"), _in_full("8K")
+    ('8192', '8192')
+    """
+    if size[-1:] in ("k", "K"):
+        return str(int(size[:-1]) * 1024)
+    return size.replace(",", "")
+
+
 def _products_in(text: str, *, squares: bool) -> Iterator[dict[str, str]]:
     """The sizes that sentences of a line say, by letter; none of one that says a letter twice."""
     for sentence in own_sentences(text):
         sizes = dict[str, set[str]]()
         for chain, size, option, of_option in _LETTERS_OF_PRODUCTS.findall(sentence):
             for letter in re.findall("[mnk]", chain.casefold()) or [option.casefold()]:
-                sizes.setdefault(letter, set()).add((size or of_option).replace(",", ""))
+                sizes.setdefault(letter, set()).add(_in_full(size or of_option))
         if sizes and all(len(each) == 1 for each in sizes.values()):
             yield {name: each.pop() for name, each in sizes.items()}
         found = {next(filter(None, each.groups())) for each in _OF_MATRICES.finditer(sentence)}
