@@ -160,8 +160,9 @@ def upright(grid: Grid) -> Grid:
     rest = [text for text, told in zip(down, measured, strict=True) if not told]
     if not any(measured) or len({*down}) < len(down) or not all(map(_COMPARED.fullmatch, rest)):
         return grid
+    numbered = numbered_in_turn(labels[1:])
     named = all(
-        _A_SIZE.fullmatch(text) or (_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text))
+        (text in numbered or _A_SIZE.fullmatch(text)) or (_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text))
         for text in labels[1:]
     )
     numbers = all(
@@ -176,6 +177,15 @@ def upright(grid: Grid) -> Grid:
     first, *others = made.heads[0].cells
     head = replace(made.heads[0], cells=(first._replace(text=named_so), *others))
     return replace(made, heads=(head,))
+
+
+def numbered_in_turn(labels: Sequence[str]) -> set[str]:
+    """The numbers of versions that stand in turn in front of names or behind them, `1 | 2 | 3 |
+    cuBLAS`; none where all are numbers, or others."""
+    told = [text for text in labels if text.isdecimal()]
+    first = told[0] if told else ""
+    in_turn = first in ("0", "1") and told == [str(int(first) + n) for n in range(len(told))]
+    return {*told} if in_turn and len(told) < len(labels) else set()
 
 
 _NOTHING_SAID = {"", "metric", "metrics", "measure", "quantity", "-", "measurement", "result"}

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.grids.second_heads import numbered_in_turn
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
 from assay.ingest.kernels.collective_ranks import agrees, told_by_ratio
 from assay.ingest.kernels.kernel_labels import (
@@ -523,9 +524,16 @@ def _of_names(
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         if bare and not at and any(map(_of_no_one, texts)):
             continue
-        if all(map(_WORD.match, texts)):
+        if _names_all(texts):
             made[at] = Column(fields(schema)["kernel"])
     return made
+
+
+def _names_all(texts: Sequence[str]) -> bool:
+    """Whether cells are names of whoever computes, versions that are numbered in turn among them:
+    `1`, `2`, `3`, `cuBLAS`."""
+    versions = numbered_in_turn(texts)
+    return all(text in versions or _WORD.match(text) for text in texts)
 
 
 _NO_ONE = re.compile(
@@ -637,7 +645,7 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
              for at in range(len(labels))]  # fmt: skip
     if labels and _NUMBERED.fullmatch(labels[0]) and all(map(_ITS_NUMBER.fullmatch, texts[0])):
         labels, texts, columns = labels[1:], texts[1:], columns[1:]
-    if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, filter(None, texts[0]))):
+    if len(labels) < len(("name", "rate")) or not _names_all([*filter(None, texts[0])]):
         return False
     first = measured_as(labels[0], schema)
     each_device = first is not None and first.spec is not None and first.spec.name == "gpu"

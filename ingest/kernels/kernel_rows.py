@@ -97,6 +97,7 @@ from assay.ingest.kernels.settings_around import (
     product_above,
     sizes_named,
     spelled,
+    tokens_of_all,
 )
 from assay.ingest.kernels.units_said import in_proved_units, in_units_of_tests
 from assay.ingest.numbers.units import unit
@@ -222,6 +223,7 @@ def _settle(
         _masked(records)
     if "kv_heads" in names:
         _with_as_many_heads(lines, grid, records)
+        _of_so_many_tokens(lines, grid, records)
     if "operator" in names:
         _called(records)
     if "op" in names:
@@ -259,6 +261,20 @@ def _with_as_many_heads(lines: Sequence[Line], grid: Grid, records: Sequence[Rec
     line = as_many_heads(lines, grid) if alone and len(alone) == len(records) else None
     for record in alone if line else ():
         record.cells["kv_heads"] = record.cells["heads"]._replace(value_origin="stated")
+
+
+def _of_so_many_tokens(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
+    """Give calls that say no batch as many sequences as make the tokens that the text above says
+    all calls to be of, where these are whole numbers in all rows."""
+    bare = [each for each in records if "seq" in each.cells and "batch" not in each.cells]
+    told = tokens_of_all(lines, grid) if bare and len(bare) == len(records) else None
+    lengths = [int(amount(each.cells["seq"])) for each in bare] if told else []
+    if told is None or len({*lengths}) < TWO or any(int(told.text) % n for n in lengths):
+        return
+    law = "all calls are of the same number of tokens"
+    for record, length in zip(bare, lengths, strict=True):
+        many = str(int(told.text) // length)
+        record.cells["batch"] = told._replace(text=many, value_origin="solved", law=law)
 
 
 def _columns(

@@ -891,6 +891,33 @@ def _product_around(above: Sequence[Line], letters: str) -> dict[str, Cell]:
     return only_one if len(only_one) == len(letters) else {}
 
 
+_TOKENS_OF_ALL = deferred(
+    r"\b(?:batch(?:[ _-]?size)?|bs|B) ?[×x*·] ?(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|[SNLT])`? ?"
+    r"(?:=|:|is|to|at|stays(?: at)?|(?:is |are )?(?:fixed|kept|held|constant)(?: constant)?"
+    r"(?: at| to)?)"
+    r" ?(?P<product>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7}[kK]?)(?![\w.,]*[0-9]| ?[x×*/])"
+    r"|\btotal (?:number of )?tokens(?: per (?:batch|call))?,? ?(?:=|:|of|is|at|to|stays(?: at)?"
+    r"|(?:is |are )?(?:fixed|kept|held|constant)(?: constant)?(?: at| to)?)"
+    r" ?(?P<total>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7}[kK]?)(?![\w.,]*[0-9]| ?[x×*/])"
+    r"|\bbatch(?:[ _-]?size)? (?:is |was )?(?:chosen|set|adjusted|scaled|picked|varied)"
+    r"[^.;|]{0,40} (?P<kept>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7}[kK]?) tokens\b",
+    re.I,
+)
+"""The tokens of every call of attention, whatever their length: `batch × sequence = 16384`,
+`batch size set so that the total number of tokens is 16k`."""
+
+
+def tokens_of_all(lines: Sequence[Line], grid: Grid) -> Cell | None:
+    """The tokens that the nearest text above a table says all its calls to be of, in one way."""
+    for near in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        prose = [line for line in near if len(line.text) <= LONGEST and not ROW.match(line.text)]
+        text = " ".join(line.text.strip() for line in sorted(prose, key=lambda each: each.number))
+        told = {next(filter(None, each.groups())) for each in _TOKENS_OF_ALL.finditer(text)}
+        if told:
+            return Cell(_in_full(told.pop()), prose[0].number, 1) if len(told) == 1 else None
+    return None
+
+
 def _in_full(size: str) -> str:
     """A size of a matrix in digits; of a thousand of them as powers of two are called.
 

@@ -433,14 +433,19 @@ _OF_TIMES = re.compile(
 def _bare_columns(grid: Grid) -> list[list[float]]:
     """The numbers of each column behind the first that has nothing but bare ones."""
     found = list[list[float]]()
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    rows = [row for row in rows if not all(_SHARE.fullmatch(cell.text) for cell in row.cells[1:])]
     for at in range(1, grid.width):
-        texts = [plain(row.cells[at].text) for row in grid.rows if len(row.cells) == grid.width]
+        texts = [plain(row.cells[at].text) for row in rows]
         told = [text for text in texts if any(map(str.isdigit, text))]
         numbers = [float(text.replace(",", "")) for text in told if _THOUSANDS.fullmatch(text)]
         if numbers and len(numbers) == len(told) and any(numbers):
             found.append(numbers)
     return found
 
+
+_SHARE = re.compile(r"\s*[0-9.]{1,8} ?(?:%|[x×])\s*")
+"""A cell of a row that compares those above it."""
 
 _THOUSANDS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?")
 
@@ -489,8 +494,27 @@ def _repeated(lines: Sequence[Line], grid: Grid, columns: Sequence[Sequence[floa
                 if _THOUSANDS.fullmatch(text := plain(cell).strip())}  # fmt: skip
         if len(units) == 1 and len(highest & held) > 1 and lines[grid.begin] not in below:
             found.add(_RATES[units.pop()])
+    if not found:
+        whole = [{*each} for each in columns if len({*each}) > 1
+                 and all(len(f"{n:g}".replace(".", "")) >= _MANY_DIGITS for n in each)]  # fmt: skip
+        found |= {scale for scale, held in _rows_of_rates(lines, grid)
+                  if any(each <= held for each in whole)}  # fmt: skip
     return Told("flops_rate", found.pop(), _QUOTES) if len(found) == 1 else None
 
+
+def _rows_of_rates(lines: Sequence[Line], grid: Grid) -> Iterator[tuple[float, set[float]]]:
+    """The numbers of rows of other tables around, `| GFLOPS | 186 | 202 | 7044 |`, whose label is a
+    unit of rates alone or has one in brackets, and the factor of that."""
+    for line in (*lines[max(0, grid.begin - FAR) : grid.begin], *lines[grid.end : grid.end + FAR]):
+        if not line.text.lstrip().startswith("|") or len(line.text) > LONGEST:
+            continue
+        label, *cells = (plain(each).strip() for each in line.text.strip().strip("|").split("|"))
+        named = _RATED.fullmatch(label)
+        if named and all(map(_THOUSANDS.fullmatch, cells)):
+            yield _RATES[named["rate"].upper()], {float(each.replace(",", "")) for each in cells}
+
+
+_RATED = re.compile(rf"(?:[A-Za-z ]{{1,30}}[ (,]{{1,2}})?{_RATE}\)?")
 
 _OF_COLLECTIVES = {"time": "us", "algbw": "GB/s", "busbw": "GB/s"}
 """Labels of numbers that nccl-tests print, and the units in which they count."""
