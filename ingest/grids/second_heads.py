@@ -162,7 +162,8 @@ def upright(grid: Grid) -> Grid:
         return grid
     numbered = numbered_in_turn(labels[1:])
     named = all(
-        (text in numbered or _A_SIZE.fullmatch(text)) or (_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text))
+        (text in numbered or _A_SIZE.fullmatch(text))
+        or (_WORDS.fullmatch(text) and not _MEASURED.fullmatch(text))
         for text in labels[1:]
     )
     numbers = all(

@@ -169,9 +169,7 @@ _THE_SAME = deferred(
 )
 """Words for those who computed what stands further up: `The same two kernels with N = 8192`."""
 
-_KERNELS_OF_ATTENTION = (
-    r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
-)
+_KERNELS_OF_ATTENTION = r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
 
 _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
 """The one library whose calls a table is of: `FA3 only`."""

@@ -278,9 +278,8 @@ def at_an_end(
 
 
 _OF_DEVICE = re.compile(
-    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained|avg\.?|average|mean"
-    r"|median)[ _]"
-    r"(?=[TG]i?(?:FLOP|B)[A-Za-z/]{0,6}$)",
+    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained)[ _]"
+    r"(?=[TG]i?(?:FLOP|B)[A-Za-z/]{0,6}$)|(?:avg\.?|average)[ _](?=[TG]i?B(?:/s|ps|/sec)$)",
     re.IGNORECASE,
 )
 """Words in front of a rate that say no more than that it was measured there: `GPU GFLOPS`."""

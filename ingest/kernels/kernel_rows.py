@@ -659,7 +659,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
             _own(own, row, cell, column).cells.setdefault(column.spec.name, value)
         else:
             shared[column.spec.name] = value
-    own = _that_say_something(own, row, columns)
+    own = _that_say_something(own, row, columns, {*above, *shared})
     for key, record in own.items():
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
@@ -698,19 +698,28 @@ def _end(own: Own, row: GridRow, cell: GridCell, column: Column) -> None:
         _own(own, row, cell, column).cells.setdefault("outcome", at)
 
 
-def _with_their_memory(own: Own) -> None:
-    """Put memory and bandwidth of a kernel into its one call, whose time says a pass beside it."""
+def _with_their_memory(own: Own, *, of_all: bool) -> None:
+    """Put memory and bandwidth of a kernel into its one call, whose time says a pass beside it; of
+    a product or of attention those of the row too, whose one call says more."""
     aside = {"memory", "bandwidth", "outcome"}
     for key in [each for each, record in own.items() if record.cells.keys() <= aside]:
         calls = [each for each in own if {*key} < {*each} and not own[each].cells.keys() <= aside]
-        if len(calls) == 1 and not own[key].cells.keys() & own[calls[0]].cells.keys():
+        if (
+            (key or of_all)
+            and len(calls) == 1
+            and not own[key].cells.keys() & own[calls[0]].cells.keys()
+        ):
             record = own.pop(key)
             own[calls[0]].cells = record.cells | own[calls[0]].cells
 
 
-def _that_say_something(own: Own, row: GridRow, columns: Sequence[Column]) -> Own:
+_OF_ONE_CALL = {"m", "heads", "head_dim"}
+"""Sizes of products and of attention, of which each row is one call or one for each pass."""
+
+
+def _that_say_something(own: Own, row: GridRow, columns: Sequence[Column], known: Set[str]) -> Own:
     """The calls of a row that were measured, or of which something says why they were not."""
-    _with_their_memory(own)
+    _with_their_memory(own, of_all=bool(known & _OF_ONE_CALL))
     told = {key: each for key, each in own.items() if _says_something(each)}
     if not told and (why := _why(row, columns)):
         told[()] = Record(row.line.number, {"outcome": why}, row.line.column)

@@ -105,7 +105,9 @@ _OF_FORMAT = re.compile(
 )
 """A name of who computes a product that says its format: `INT8 scaled (Triton)`, `cuBLAS FP16`."""
 
-_OF_BLAS = re.compile(r"(?<![A-Za-z])(?:cublas|rocblas|hipblas|cblas_)?[SHDshd](?:gemm|GEMM)(?![A-Za-z])")
+_OF_BLAS = re.compile(
+    r"(?<![A-Za-z])(?:cublas|rocblas|hipblas|cblas_)?[SHDshd](?:gemm|GEMM)(?![A-Za-z])"
+)
 """The name of a product in BLAS, whose first letter is its format: `cuBLAS SGEMM`."""
 
 _OF_WEIGHTS = re.compile("int[0-7]|marlin|b(?:its)?n(?:andbytes|b)", re.IGNORECASE)
