@@ -512,7 +512,8 @@ def _claimed(run: _Run, said: Cell | None) -> dict[str, Cell]:
 
 
 _ITSELF = re.compile(
-    r"\s*(?:[\w.@~:/()-]{0,60}[$%#>] ?)?(?:`|time |sudo |env )?(?:[A-Z][A-Z0-9_]{0,40}=\S{1,80} ){0,8}"
+    r"\s*(?:[\w.@~:/()-]{0,60}[$%#>] ?)?(?:`|time |sudo |env )?"
+    r"(?:[A-Z][A-Z0-9_]{0,40}=\S{1,80} ){0,8}"
     r"(?:[\w.~-]{0,40}/){0,8}[a-z_]{1,30}_perf(?:_mpi)? "
 )
 """The beginning of a command that runs a benchmark by itself, with no launcher in front of it."""

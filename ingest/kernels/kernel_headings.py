@@ -169,7 +169,8 @@ _THE_SAME = deferred(
 )
 """Words for those who computed what stands further up: `The same two kernels with N = 8192`."""
 
-_KERNELS_OF_ATTENTION = r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers|aotriton|flashinfer"
+_KERNELS_OF_ATTENTION = r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers"
+    r"|aotriton|flashinfer"
 
 _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
 """The one library whose calls a table is of: `FA3 only`."""
@@ -195,7 +196,8 @@ _SECTION = deferred(
 """A heading that is the name of who computes what stands below it: `## CUTLASS 3.5`."""
 
 _SECTION_OF = deferred(
-    r"\s{0,4}(?:[-=*#>]{1,12} ?)?(?:(?:backend|library|kernel|implementation|impl|provider)[ :=]{1,3})?"
+    r"\s{0,4}(?:[-=*#>]{1,12} ?)?"
+    r"(?:(?:backend|library|kernel|implementation|impl|provider)[ :=]{1,3})?"
     rf"((?:(?:our|my) )?{_OWN_LIBRARY}(?:[ /+_-]{{1,3}}{_OWN_LIBRARY})?)"
     r"(?: v?[0-9][0-9.]*)?"
     r"(?: (?:kernels?|backend|implementation|impl|results?|performance|numbers|baseline|timings?"
@@ -392,7 +394,8 @@ def _on_all_nodes(text: str) -> str | None:
 _PER_NODE = deferred(
     rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
     rf"(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
-    r" ?(?:/|per[ -]|(?:on|in|for) (?:each|every) |each |every ) ?(?:node|host|server|machine|box|VM|instance)s?\b",
+    r" ?(?:/|per[ -]|(?:on|in|for) (?:each|every) |each |every ) ?"
+    r"(?:node|host|server|machine|box|VM|instance)s?\b",
     re.IGNORECASE,
 )
 """How many ranks each node has: `8 GPUs/node`."""
