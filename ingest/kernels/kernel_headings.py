@@ -169,8 +169,10 @@ _THE_SAME = deferred(
 )
 """Words for those who computed what stands further up: `The same two kernels with N = 8192`."""
 
-_KERNELS_OF_ATTENTION = r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers"
+_KERNELS_OF_ATTENTION = (
+    r"composable[- ]kernel|flash[-_ ]?att(?:entio)?n[-_ ]?v?[1-4]|fa-?[234]|xformers"
     r"|aotriton|flashinfer"
+)
 
 _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
 """The one library whose calls a table is of: `FA3 only`."""
