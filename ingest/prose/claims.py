@@ -157,6 +157,8 @@ _DURING = (
     r"(?:rain|un)\w*)?"
 )
 
+_ON_ONE = r"(?:/ ?|(?:per|on|for|to|by)(?: an?| each| every| one)? |an? |each |every )"
+
 _TEXTS = r"(?:sequences?|samples?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
 
 _TOKENS = "(?P<m> million| ?[MK])? tokens"
@@ -211,6 +213,17 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("micro_batch", "micro", rf"{{N}} {_THINGS} (?:in|per|for|to) (?:an? |each |every "
     rf"|one )?{_MICRO}"),
+    (
+        "micro_batch", "at a time",
+        rf"(?:{_THINGS} ?{_ON_ONE}{_ONE}|\b(?:each|every|one) {_ONE}[^.;]{{0,40}}?{_THINGS})"
+        rf"[^.;]{{0,60}}?[ (]{{N}}(?: {_THINGS})? at a time\b",
+    ),
+    (
+        "micro_batch", "micro",
+        rf"\b(?:in|as|into|by) (?:{COUNT} )?micro-?batches of {{N}}(?! ?tokens)",
+    ),
+    ("accumulation", "micro", rf"{_ONE}[^.;]{{0,60}}?\b(?:in|as|into) {{N}} micro-?batches of [0-9]"),
+    ("accumulation", "accumulat", r"\baccumulat(?:ed|ing|es?)(?: (?:the )?gradients?)? {N} times\b"),
     (
         "global_batch", "b",
         rf"\b{_WHOLE}{_BATCH}(?: \([^()]{{1,60}}\))?{_SET}{{N}}"
@@ -686,22 +699,49 @@ _AT_ONCE = deferred(r"\b(?:micro|local)\b[^.;,]{0,32}$", re.IGNORECASE)
 
 
 def without_replicas(text: str) -> str:
-    """A text with blanks for what one replica of a model takes in a step, however it cuts that into
-    micro-batches: `64 sequences per data-parallel replica`. One sequence it can not cut.
+    """A text with blanks for what one replica of a model, or one device, takes in a step of the
+    optimizer, however that is cut into micro-batches: `64 sequences per data-parallel replica`. One
+    sequence it can not cut.
 
     >>> without_replicas("64 sequences per DP replica"), without_replicas("4 images per replica")
     ('   sequences per DP replica', '4 images per replica')
+    >>> without_replicas("16 sequences per GPU and optimizer step, 2 at a time")
+    '   sequences per GPU and optimizer step, 2 at a time'
     """
-    if "replica" not in text and "arallel" not in text and "DP" not in text:
+    if not _MAY_BE_CUT.search(text):
         return text
-    for found in _OF_A_REPLICA.finditer(text):
-        group = next(group for group in "nmk" if found[group])
+    for found in (*_OF_A_REPLICA.finditer(text), *_OF_A_STEP.finditer(text)):
+        group = next(group for group in "nmk" if found.groupdict().get(group))
         begin, end = found.span(group)
         if COUNTS.get(found[group].casefold(), found[group]) == "1":
             continue
         if not _AT_ONCE.search(text, 0, begin):
             text = text[:begin] + " " * (end - begin) + text[end:]
     return text
+
+
+_MAY_BE_CUT = re.compile("replica|arallel|DP|ptimi|pdate|at a time|(?i:micro-?batch)")
+
+_ONE_UPDATE = (
+    r"(?:(?:optimi[sz]er|optimi[sz]ation|weight|parameter|gradient|model)[ -](?:steps?|updates?)"
+    r"|updates?)\b"
+)
+
+_IN_PARTS = (
+    rf"(?=[ ,(;–—]{{1,3}}(?:[a-z]+ ){{0,3}}(?:{COUNT} at a time\b"
+    rf"|in {COUNT} (?:micro|accum)|in micro-?batches of\b|as {COUNT} micro"
+    rf"|{COUNT} micro-?batches\b|micro-?batch(?:es)?(?: size)? (?:of )?{COUNT}\b))"
+)
+
+_OF_A_STEP = deferred(
+    rf"{NUMBER} {_THINGS} ?{_ON_ONE}{_ONE}(?:,? (?:and|in|for|during) (?:each |every |an? |one )?{_ONE_UPDATE}"
+    rf"|,? ?{_A}{_ONE_UPDATE}|(?:,? (?:and |{_A}){_STEP})?{_IN_PARTS})"
+    rf"|\b(?:each|every|per|an?|one) {_ONE}[^.;0-9]{{0,40}}?{NUMBER.replace('<n>', '<m>')} {_THINGS}"
+    rf"(?:,? {_A}{_ONE_UPDATE}|(?:,? {_A}{_STEP})?{_IN_PARTS})",
+    re.IGNORECASE,
+)
+"""What one device takes until its weights are next updated, or in the parts that are said behind
+it: `16 sequences per GPU and optimizer step`, `16 sequences per GPU, 2 at a time`."""
 
 
 _FOR_EACH = deferred(

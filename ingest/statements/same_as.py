@@ -151,6 +151,7 @@ class Reference(NamedTuple):
     place: str  # "above", "section 2", "table 3" or "opening"
     own: Mapping[str, Cell]
     apart: frozenset[str]  # fields that it says to differ
+    only: frozenset[str] = frozenset()  # those that it says to be the same, where it names them
 
 
 def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Reference | None:
@@ -163,7 +164,7 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     >>> refers(None, Line(9, "The same plot as in Section 2.", 1, {}), ())
     """
     if not _MAY_END.search(line.text):
-        return None
+        return _same_things(line, section) if _MAY_BE_SAME.search(line.text) else None
     head = ""
     if before and before.number == line.number - 1 and not line.prefix:
         head = before.text.rstrip() + " "
@@ -192,6 +193,64 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     apart |= frozenset(_DEVICES if _OF_A_PROGRAM.match(found[0]) else ())
     return Reference(first, line.number, section, _place(found), own, apart)
 
+
+_MAY_BE_SAME = re.compile(r"\b[Ss]ame |\b(?:the same|unchanged)[.,;]")
+
+_THING = r"(?:[a-z]+[ -]){0,2}[a-z]+"
+
+_THE_SAME = deferred(
+    rf"\W*(?:(?:with|at|again|on|using|and|still) )*(?:exactly )?(?:the )?same "
+    rf"(?P<things>{_THING}(?:(?:, | and |, and |/){_THING}){{0,3}})(?=\s*(?:[.;:]|, |$))"
+    rf"|\W*(?:the )?(?P<kept>{_THING}(?:(?:, | and ){_THING}){{0,2}}) (?:is|are|stays?|remains?) "
+    r"(?:the same|unchanged)(?=\s*[.,;])",
+    re.IGNORECASE,
+)
+"""How a sentence begins that names what its runs have of those above: `Same image and sequence
+length, TP 2.`"""
+
+_WITH_VERB = deferred(
+    r"\b(?:is|are|was|were|has|have|had|gives?|gave|takes?|took|gets?|got|needs?|does|do|did|makes?"
+    r"|runs?|beats?|fits?|reach\w*|goes|went|becomes?|drops?|shows?|yields?)\b",
+    re.IGNORECASE,
+)
+
+_OF_THING = (
+    (
+        re.compile(r"(?:(?:seq(?:uence)?|context)[ -](?:length|len|window|size)|context)"), 
+        ("seq_len",),
+    ),
+    (re.compile(r"global[ -]batch(?:[ -]size)?"), ("global_batch", "global_batch_tokens")),
+    (re.compile(r"micro-?[ -]?batch(?:[ -]size)?"), ("micro_batch",)),
+    (re.compile(r"(?:number )?(?:precision|format|dtype)"), ("dtype",)),
+    (re.compile(r"(?:parallelism|parallel (?:layout|config\w*|degrees))"), _DEGREES),
+    (re.compile(r"(?:activation )?(?:recomput\w+|checkpointing)"), _AGAIN),
+)
+"""Fields that are the same where the thing is that a text names."""
+
+
+def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
+    """The reference of a line whose first sentence names settings that it has of the runs above."""
+    text = _TAGS.sub(lambda tag: " " * len(tag[0]), line.text)
+    stop = _END.search(text)
+    sentence = text[: stop.start() + 1 if stop else None]
+    found = _THE_SAME.match(sentence) if len(text) <= LONGEST else None
+    if found is None or _OF_NOTHING.search(sentence):
+        return None
+    if found["things"] and _WITH_VERB.search(sentence):
+        return None
+    things = _BETWEEN.split((found["things"] or found["kept"]).casefold())
+    only = {name for thing in things for words, names in _OF_THING
+            if words.fullmatch(thing) for name in names}  # fmt: skip
+    if not only:
+        return None
+    return Reference(
+        line.number, line.number, section, "above", {}, frozenset(), frozenset(only)
+    )
+
+
+_TAGS = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
+
+_BETWEEN = re.compile(r", and |, | and |/")
 
 _OF_A_PROGRAM = re.compile(
     r"(?:(?:same|identical|other|remaining) )?(?:[\w-]+ ){0,2}?(?:options|flags|arguments)\b", re.I
@@ -257,7 +316,8 @@ def taken_over(
         apart = each.apart | {*here, *(other for name in here for other in _ALONG.get(name, ()))}
         kept = {  # where this line says it: of the runs of the other they hold there
             name: cell._replace(line=each.line, column=1)
-            for name, cell in values.items() if name not in apart
+            for name, cell in values.items()
+            if name not in apart and name in (each.only or values)
         }  # fmt: skip
         if kept:
             yield Statement(each.line, each.section, {**kept, **each.own, **here})

@@ -394,8 +394,9 @@ def _sizes(columns: Sequence[Column], rows: Sequence[GridRow], taken: Set[int]) 
 _IN_USE = re.compile(r"activ|_a\b|per|/|data|token|non-?emb|embed", re.IGNORECASE)
 
 
-_OF_MACHINES = {"price", "tdp", "cores", "vcpu", "vcpus", "bandwidth", "bw"}
-"""Words of columns that a table of machines has as well, beside their devices."""
+_OF_MACHINES = {"price", "tdp", "cores", "vcpu", "vcpus", "bandwidth", "bw", "shape"}
+"""Words of columns that a table of machines has as well, beside their devices; some clouds call
+their kinds of machines shapes."""
 
 
 def _machines(columns: Sequence[Column], rows: Sequence[GridRow]) -> set[int]:
