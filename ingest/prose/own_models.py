@@ -1,7 +1,7 @@
 """Models by the names that their authors give them: a word and a size, `pico-1.3B`.
 
-In: a line of a document, and whether it is a title. Out: the cell of field `model`. A title names
-one, and a sentence that opens a table, begins with it or says what is measured of it; one that
+In: a line of a document, and whether it is a title. Out: the cell of field `model`, or that of how
+large the model is with which a title ends: `## Recomputation, 52B`. A title names one, and a sentence that opens a table, begins with it or says what is measured of it; one that
 compares two, or tells of data of as many tokens, names none.
 """
 
@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import signed
+
 
 _NO_NAMES = (
     r"(?:sub|under|over|above|below|nearly|about|near|roughly|multi|non|pre|post|mid|our|ours|size"
@@ -68,3 +70,31 @@ def own_model(line: Line, *, title: bool) -> dict[str, Cell]:
     if not opens and not _MEASURED_OF.search(line.text, 0, found[0].start(1)):
         return {}
     return {"model": Cell(found[0][1], line.number, line.column + found[0].start(1))}
+
+
+_ENDS_IN_SIZE = deferred(
+    r"[#\s\d.]*(?P<what>[^\W\d_][^|:,;()]{2,60}?)(?:[:,;]|\s[–—-]|\s?\() ?(?:the |our )?"
+    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<sign>[BM])(?: (?:model|param(?:eter)?s))?\)?\W*",
+)
+
+_OF_DATA = deferred(
+    r"\b(?:batch\w*|vocab\w*|steps?|budget|samples|sequences|text|c4|pile|\w*web\w*|edu|shards?|data"
+    r"|optimi[sz]er states?)\b|[0-9] ?[BMT]\b",
+    re.IGNORECASE,
+)
+"""Words of a title whose last number may count something else than parameters."""
+
+
+def size_of_title(line: Line) -> dict[str, Cell]:
+    """How large the model is of what a title stands over, where that is its last word.
+
+    >>> size_of_title(Line(1, "## Long context (14B)", 1, {}))["model_size"].text
+    '14'
+    >>> size_of_title(Line(1, "## Loss on FineWeb-Edu, 10B", 1, {}))
+    {}
+    """
+    found = _ENDS_IN_SIZE.fullmatch(line.text)
+    if found is None or _OTHERWISE.search(line.text) or _OF_DATA.search(found["what"]):
+        return {}
+    at = line.column + found.start("size")
+    return {"model_size": Cell(found["size"], line.number, at, SUFFIXES[found["sign"]])}

@@ -76,7 +76,7 @@ _SET_UP = deferred(
     rf"|{NUMBERED}(?:(?:the|our|my|this|test(?:ing)?|training|compute|gpu) )*"
     r"(?:hardware|test ?beds?|systems?(?: under test)?|platforms?|clusters?|rigs?)"
     r"(?: (?:and|&) (?:software|stack|parallelism|method(?:s|ology)?))?\W*"
-    rf"|{NUMBERED}(?:what we (?:train(?:ed)?|ran|run|used?)"
+    rf"|{NUMBERED}(?:what (?:we|I) (?:(?:am|are|was|were) )?(?:train(?:ed|ing)?|ran|run|used?)"
     r"|what (?:is|was|we) measured?|how (?:we|I|it (?:is|was)|this (?:is|was)"
     r"|(?:they|(?:the|these|our) (?:numbers|results|benchmarks|measurements|runs|timings))"
     r" (?:are|were)) (?:measured?|benchmark(?:ed)?|test(?:ed)?|timed?|ran|run|train(?:ed)?|made"
@@ -138,6 +138,24 @@ def part_of_set_up(title: str) -> bool:
     (True, False)
     """
     return _PART_OF_SET_UP.fullmatch(title) is not None
+
+
+_WHAT_RAN = deferred(
+    rf"{NUMBERED}(?:what|how) (?:(?:we|I)(?: \w+)? |(?:everything|it|this|(?:the|these|our|all) \w+)"
+    r" (?:is|was|are|were) )(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b"
+    rf"[^,;:]{{0,30}}",
+    re.IGNORECASE,
+)
+
+
+def of_what_ran(title: str) -> bool:
+    """Whether a heading is over how its author ran what was measured, where a command is that of
+    those runs: `## How we run`, `## What I train`.
+
+    >>> of_what_ran("How we run"), of_what_ran("What I train"), of_what_ran("How to run it")
+    (True, True, False)
+    """
+    return _WHAT_RAN.fullmatch(title) is not None
 
 
 def headed(lines: Sequence[Line]) -> list[Line]:

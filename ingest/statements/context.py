@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import polars as pl
+from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
@@ -27,7 +28,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, part_of_set_up
+from assay.ingest.source.headings import of_set_up, of_what_ran, part_of_set_up
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     assigned,
@@ -490,9 +491,43 @@ def _raise_set_ups(
                 said.setdefault((parent, name), set()).add(saying(cell))
         doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
         raised |= {id(each): parent for each, parent in mine if parent not in doubtful}
+    beside = [(s, raised[id(s)]) for s, _ in told if id(s) in raised]
+    commands = _commands_raised(context, parents, blocks, beside)
     context.statements = [
-        replace(each, section=raised.get(id(each), each.section)) for each in context.statements
+        commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
+        for each in context.statements
     ]
+
+
+def _commands_raised(
+    context: Context,
+    parents: Mapping[tuple[int, ...], tuple[int, ...]],
+    blocks: Mapping[int, Block],
+    told: Sequence[tuple[Statement, tuple[int, ...]]],
+) -> dict[int, Statement]:
+    """Statements in blocks of code below a heading on how all was run, for the sections beside it,
+    each by the one that it was; of models of the size that is said there, where one is. None where
+    two of them, or what is raised beside them, say a field in two ways."""
+    mine = [
+        (each, parents[each.section]) for each in context.statements
+        if each.line in blocks and each.section in parents and not (each.of_run or each.subject)
+        and of_what_ran(context.titles.get(each.section[-1], ""))
+    ]  # fmt: skip
+    said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
+    for each, parent in [*mine, *told]:
+        for name, cell in each.values.items():
+            said.setdefault((parent, name), set()).add(saying(cell))
+    doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
+    found: dict[int, Statement] = {}
+    for each, parent in mine if mine else ():
+        sizes = {
+            number_of(other.values["model_size"]) for other in context.statements
+            if other.section == each.section and "model_size" in other.values
+        }  # fmt: skip
+        size = next(iter(sizes)) if len(sizes) == 1 and each.size is None else each.size
+        if parent not in doubtful:
+            found[id(each)] = replace(each, section=parent, size=size)
+    return found
 
 
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
@@ -734,8 +769,20 @@ def _from_here_on(line: Line) -> dict[str, Cell]:
         if _FROM_HERE.search(part) and not _EARLIER.search(part):
             own = line._replace(text=part, column=line.column + begin)
             found |= phrases(own, least=1)
+        for kept in _STILL.finditer(part):
+            if not _EARLIER.search(kept["what"]):
+                place = line.column + begin + kept.start("what")
+                found |= phrases(line._replace(text=kept["what"], column=place), least=1)
         begin += len(part)
     return found
+
+
+_STILL = deferred(
+    r"(?:^|[,;(–—] ?)(?:but |and |all |again )?(?:still|as before|unchanged)"
+    r"(?: (?:at|in|with|on|using))?:? (?P<what>[^,;.()–—]{3,40})(?=[,;.()–—]|$)",
+    re.IGNORECASE,
+)
+"""A part of a sentence that says what has not changed: `still ctx 2048`."""
 
 
 _OF_A_TABLE = deferred(

@@ -394,6 +394,13 @@ _UNLESS_MARKED = deferred(
 )
 """Rows that a sentence leaves out have signs of their own."""
 
+_UNLESS_SAID = deferred(
+    r" unless (?:it|they|the (?:row|label|table|name|entry|column)|a (?:row|label|name)) "
+    rf"(?:says?|states?|shows?|reads?|names?|has|have) (?:so|otherwise|{NUMBER_FORMAT}\b)",
+    re.IGNORECASE,
+)
+"""Rows that a sentence leaves out say so themselves: `bf16 unless it says float8`."""
+
 _VERSUS = deferred(
     r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*"
     r"(?:[ ,;:.)]|$))",
@@ -558,7 +565,7 @@ _IN_DIES = deferred(
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
-    text = without_replicas(text)
+    text = _UNLESS_SAID.sub(lambda found: " " * len(found[0]), without_replicas(text))
     stated = claims(signed(text))
     degrees = {part.at for part in stated if part.name}  # `expert parallelism over 8 GPUs`
     plainly = _spread(text)

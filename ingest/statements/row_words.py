@@ -40,7 +40,8 @@ _TELLS = deferred(
 
 _IN_FORMAT = deferred(
     rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe"
-    r"|linears?|linear layers?|gemms?|mat-?muls?)\b)",
+    r"|linears?|linear layers?|gemms?|mat-?muls?|(?:tensor|row|block)-?wise|per-tensor|delayed"
+    r"|(?:current|dynamic|static|block) scaling)\b)",
     re.IGNORECASE,
 )
 """A label that begins with the format that its row ran in: `fp8 (TE, hybrid)`."""
