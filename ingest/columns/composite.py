@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import format_named, model_named
@@ -318,6 +319,8 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, '32')
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
+    >>> layout("dp_replicate 2, dp_shard 16, tp 8"), layout("dp_shard=-1, tp=2")
+    ({'tp': '8', 'dp': '32'}, {})
     >>> layout("auto (TP=2, PP=8)"), layout("t2p8d4"), layout("2-way TP, 4-way PP, SL4k")["seq_len"]
     ({'tp': '2', 'pp': '8'}, {'tp': '2', 'pp': '8', 'dp': '4'}, '4096')
     """
@@ -333,6 +336,7 @@ def layout(text: str) -> dict[str, str]:
 @lru_cache(maxsize=4096)  # a table has the same cells again and again, and sentences their words
 def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
+    text = _by_mesh(text) if "shard" in text or "replicate" in text else text
     text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
     if "/node" in text and (node := _CORES_OF_A_NODE.search(text)):
@@ -349,6 +353,20 @@ def _layout(text: str) -> Mapping[str, str]:
     alone = alone or any(map(_SHARDS.fullmatch, parts)) or any(map(_SHARDING.fullmatch, parts))
     alone = alone or any(map(_COMPILED.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
+
+
+_MESH = deferred(
+    r"(?<![\w])(?:dp|data[ _]parallel)_(shard|replicate)(?:_(?:degree|size))?[ =:]{1,3}([0-9]{1,5})"
+    r"(?![\w.])"
+)
+
+
+def _by_mesh(text: str) -> str:
+    """A layout with the degree of data parallelism for the dimensions of a mesh that are of it, as
+    torchtitan calls them: `dp_replicate 2, dp_shard 16, tp 8`."""
+    many = dict[str, str](_MESH.findall(text))
+    told = f" dp={prod(map(int, many.values()))}"
+    return f"{_MESH.sub(' ', text)}{told}" if len(many) == len(_MESH.findall(text)) > 0 else text
 
 
 _UNITS = deferred(

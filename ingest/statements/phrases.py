@@ -314,6 +314,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
+    if " unless " in line.text:
+        line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
     plain = in_english(by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
     for begin, whole in sentences:
@@ -396,10 +398,16 @@ _UNLESS_MARKED = deferred(
 
 _UNLESS_SAID = deferred(
     r" unless (?:it|they|the (?:row|label|table|name|entry|column)|a (?:row|label|name)) "
-    rf"(?:says?|states?|shows?|reads?|names?|has|have) (?:so|otherwise|{NUMBER_FORMAT}\b)",
+    rf"(?:says?|states?|shows?|reads?|names?) (?:so|otherwise|[`\"']?{NUMBER_FORMAT}[`\"']?)"
+    r"(?P<end>[.,;)]?)",
     re.IGNORECASE,
 )
 """Rows that a sentence leaves out say so themselves: `bf16 unless it says float8`."""
+
+
+def _but_for_those(found: re.Match[str]) -> str:
+    return found["end"].ljust(len(found[0]))
+
 
 _VERSUS = deferred(
     r"((?:^|[ (/])[A-Za-z][A-Za-z.+()/-]*) (?:vs\.?|versus) (?=(?:the )?[A-Za-z][A-Za-z.+-]*"
@@ -565,7 +573,7 @@ _IN_DIES = deferred(
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
-    text = _UNLESS_SAID.sub(lambda found: " " * len(found[0]), without_replicas(text))
+    text = without_replicas(text)
     stated = claims(signed(text))
     degrees = {part.at for part in stated if part.name}  # `expert parallelism over 8 GPUs`
     plainly = _spread(text)
