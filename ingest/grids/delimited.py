@@ -386,9 +386,12 @@ def without_signs(lines: Sequence[Line], name: str, taken: Set[int] = frozenset(
     """The lines, comments that follow each other without their signs: they are no headings in a
     plain text, nor where one of them gives a label its value: `# model: 8B`, `# node : 8 x A100`.
     """
-    marks = [sign[0] if (sign := _SIGN.match(line.text)) else "" for line in lines]
+    marks = [  # with how many lines are left out above each: not all that follow each other do so
+        (sign[0], line.number - row) if (sign := _SIGN.match(line.text)) else ("", 0)
+        for row, line in enumerate(lines)
+    ]
     plain, found, at = name.endswith((".txt", ".log", ".out")), list(lines), 0
-    for mark, group in groupby(marks):
+    for (mark, _), group in groupby(marks):
         begin, at = at, at + len(list(group))
         rows = range(begin, at) if mark and at - begin > 1 else ()
         if plain or any(_OF_A_SETTING.match(lines[row].text) for row in rows):

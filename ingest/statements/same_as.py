@@ -216,7 +216,7 @@ _WITH_VERB = deferred(
 
 _OF_THING = (
     (
-        re.compile(r"(?:(?:seq(?:uence)?|context)[ -](?:length|len|window|size)|context)"), 
+        re.compile(r"(?:(?:seq(?:uence)?|context)[ -](?:length|len|window|size)|context)"),
         ("seq_len",),
     ),
     (re.compile(r"global[ -]batch(?:[ -]size)?"), ("global_batch", "global_batch_tokens")),
@@ -243,9 +243,7 @@ def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
             if words.fullmatch(thing) for name in names}  # fmt: skip
     if not only:
         return None
-    return Reference(
-        line.number, line.number, section, "above", {}, frozenset(), frozenset(only)
-    )
+    return Reference(line.number, line.number, section, "above", {}, frozenset(), frozenset(only))
 
 
 _TAGS = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
