@@ -222,8 +222,14 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "micro_batch", "micro",
         rf"\b(?:in|as|into|by) (?:{COUNT} )?micro-?batches of {{N}}(?! ?tokens)",
     ),
-    ("accumulation", "micro", rf"{_ONE}[^.;]{{0,60}}?\b(?:in|as|into) {{N}} micro-?batches of [0-9]"),
-    ("accumulation", "accumulat", r"\baccumulat(?:ed|ing|es?)(?: (?:the )?gradients?)? {N} times\b"),
+    (
+        "accumulation", "micro",
+        rf"{_ONE}[^.;]{{0,60}}?\b(?:in|as|into) {{N}} micro-?batches of [0-9]",
+    ),
+    (
+        "accumulation", "accumulat",
+        r"\baccumulat(?:ed|ing|es?)(?: (?:the )?gradients?)? {N} times\b",
+    ),
     (
         "global_batch", "b",
         rf"\b{_WHOLE}{_BATCH}(?: \([^()]{{1,60}}\))?{_SET}{{N}}"
@@ -734,10 +740,11 @@ _IN_PARTS = (
 )
 
 _OF_A_STEP = deferred(
-    rf"{NUMBER} {_THINGS} ?{_ON_ONE}{_ONE}(?:,? (?:and|in|for|during) (?:each |every |an? |one )?{_ONE_UPDATE}"
+    rf"{NUMBER} {_THINGS} ?{_ON_ONE}{_ONE}"
+    rf"(?:,? (?:and|in|for|during) (?:each |every |an? |one )?{_ONE_UPDATE}"
     rf"|,? ?{_A}{_ONE_UPDATE}|(?:,? (?:and |{_A}){_STEP})?{_IN_PARTS})"
-    rf"|\b(?:each|every|per|an?|one) {_ONE}[^.;0-9]{{0,40}}?{NUMBER.replace('<n>', '<m>')} {_THINGS}"
-    rf"(?:,? {_A}{_ONE_UPDATE}|(?:,? {_A}{_STEP})?{_IN_PARTS})",
+    rf"|\b(?:each|every|per|an?|one) {_ONE}[^.;0-9]{{0,40}}?{NUMBER.replace('<n>', '<m>')}"
+    rf" {_THINGS}(?:,? {_A}{_ONE_UPDATE}|(?:,? {_A}{_STEP})?{_IN_PARTS})",
     re.IGNORECASE,
 )
 """What one device takes until its weights are next updated, or in the parts that are said behind

@@ -1,8 +1,9 @@
 """Models by the names that their authors give them: a word and a size, `pico-1.3B`.
 
 In: a line of a document, and whether it is a title. Out: the cell of field `model`, or that of how
-large the model is with which a title ends: `## Recomputation, 52B`. A title names one, and a sentence that opens a table, begins with it or says what is measured of it; one that
-compares two, or tells of data of as many tokens, names none.
+large the model is with which a title ends: `## Recomputation, 52B`. A title names one, and a
+sentence that opens a table, begins with it or says what is measured of it; one that compares two,
+or tells of data of as many tokens, names none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import signed
-
 
 _NO_NAMES = (
     r"(?:sub|under|over|above|below|nearly|about|near|roughly|multi|non|pre|post|mid|our|ours|size"

@@ -19,8 +19,8 @@ HowMuch = Literal["none", "selective", "full", "on"]
 
 _WORDS: Mapping[HowMuch, str] = {
     "none": (
-        "none no n false off disabled unset not-set without w/o unused not-used not-enabled not-given"
-        " not-passed omitted"
+        "none no n false off disabled unset not-set without w/o unused not-used not-enabled"
+        " not-given not-passed omitted"
         " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
         " 不重计算 无重计算"
         " なし 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
