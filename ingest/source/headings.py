@@ -142,8 +142,8 @@ def part_of_set_up(title: str) -> bool:
 
 _WHAT_RAN = deferred(
     rf"{NUMBERED}(?:what|how) (?:(?:we|I)(?: \w+)? "
-    r"|(?:everything|it|this|(?:the|these|our|all) \w+) (?:is|was|are|were) )(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b"
-    rf"[^,;:]{{0,30}}",
+    r"|(?:everything|it|this|(?:the|these|our|all) \w+) (?:is|was|are|were) )"
+    r"(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b[^,;:]{0,30}",
     re.IGNORECASE,
 )
 
