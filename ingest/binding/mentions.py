@@ -409,7 +409,8 @@ _VAGUE = deferred(
 _NOT_SO = deferred(
     r"\b(?:if|unless(?! (?:otherwise|noted|stated|[\w' ]{1,30} says? (?:otherwise|so)))|whether"
     r"|could|would|should|might|may|must|cannot|can(?:not|'t)?|to try|trying|than|vs\.?|versus"
-    r"|instead|rather|compared?|unlike|before|after|earlier|later|previous\w*|first|second|third|last|then"
+    r"|instead|rather|compared?|unlike|before|after|earlier|later|previous\w*|first|third|last|then"
+    r"|(?<!per )second"
     r"|initial\w*|original\w*|until|beyond|above which|once|when(?:ever)?|larger|smaller|longer"
     r"|shorter|faster|slower|best|worst|only|also|e\.g|i\.e|for example|such as|like|default"
     r"|increas\w+|decreas\w+|reduc(?:e[ds]?|ing|tions?)(?! in (?:fp|bf|float))"

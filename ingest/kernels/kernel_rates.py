@@ -398,6 +398,13 @@ _OF_TENSORS = re.compile(r"(?<=[a-z])_(?:into_tensor|tensor|single)(?![a-z])")
 """End of the names that operations have in `torch.distributed`."""
 
 
+_OVER_NAMES = re.compile(
+    r"(?:collectives?|operations?|ops?|primitives?|collective (?:operation|op)s?)[ :–—-]+(?=\w)",
+    re.IGNORECASE,
+)
+"""A label over those of operations, in front of their names: `Collective all_gather`."""
+
+
 def of_operations(
     grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema
 ) -> list[Column]:
@@ -405,7 +412,7 @@ def of_operations(
     its unit where a label has one."""
     made = list(columns)
     for at, named in enumerate(map(plain, grid.header())):
-        label = _OF_TENSORS.sub("", named)
+        label = _OVER_NAMES.sub("", _OF_TENSORS.sub("", named))
         free = made[at] == Column() or list(made[at].aside) == ["column"]
         found = OPERATION.match(label) if free else None
         if found is None:

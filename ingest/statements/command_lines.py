@@ -103,6 +103,13 @@ _OF_HOSTS = deferred(r"\s(?:--hostfile|-H|--num_nodes)\b")
 """Its options for more nodes than the one that it runs on."""
 
 
+_ZERO_FILE = deferred(
+    r"--(?:deepspeed|ds)(?:[_-]config)?[ =][\w./-]{0,80}?(?:zero|stage|_z)[_-]?([0-3])"
+    r"(?![0-9])[\w.-]{0,40}\.json\b"
+)
+"""The file of settings of DeepSpeed that is named after its stage: `--deepspeed zero3.json`."""
+
+
 def command(line: Line) -> dict[str, Cell]:
     """Configuration that options of a command, or assignments, state; the last one counts."""
     found = _options(line)
@@ -118,6 +125,9 @@ def command(line: Line) -> dict[str, Cell]:
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
         each = Cell(tasks[1], line.number, line.column + tasks.start(1))
         found.setdefault("gpus_per_node", each)
+    if ".json" in line.text and (sharded := _ZERO_FILE.search(line.text)):
+        at = line.column + sharded.start(1)
+        found.setdefault("zero_stage", Cell(sharded[1], line.number, at))
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
     words = sum("=" not in word for word in line.text.split())
     listed = len(settings) > max(1, words)  # a sentence has more words than settings

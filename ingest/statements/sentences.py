@@ -367,7 +367,7 @@ _BUT_FOR = deferred("除[^。；;，,]{1,60}外")
 
 _NOT_PARALLEL = deferred(
     r"\b(?:no|without|(?:not|n['’]t) use|neither)(?: any)? "
-    r"(?:(?:tensor|pipeline|model|context|sequence|expert)[ -]?(?:parallel(?:ism)?)?"
+    r"(?:(?:tensor|pipeline|model|context|sequence|expert|data)[ -]?(?:parallel(?:ism)?)?"
     r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b(?! (?:over|across|between|communic|in\b))"
     r"|\b(?:no|without) pipeline(?=\s*(?:[.,;)]|$))"
@@ -1020,7 +1020,8 @@ def switched(text: str) -> Iterator[Part]:
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
         yield kept
     for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
-        words = re.findall(r"tensor|pipeline|model|context|expert|[TPCE]P", found[0], re.IGNORECASE)
+        named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
+        words = re.findall(named, found[0], re.IGNORECASE)
         kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())

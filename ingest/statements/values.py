@@ -181,7 +181,7 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)
     if digits[-1:] in SUFFIXES:
-        digits, letter = digits[:-1], digits[-1]
+        digits, letter = digits[:-1].rstrip(), digits[-1]  # `2.65 B`
         scale = suffix(letter, spec.name, digits if _DIGITS.fullmatch(digits) else "")
     if not _DIGITS.fullmatch(digits):
         return None
