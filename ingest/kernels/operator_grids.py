@@ -431,7 +431,7 @@ _EXPLAINED = re.compile(
 
 
 def _letters_explained(lines: Sequence[Line], grid: Grid, letters: Sequence[str]) -> dict[str, str]:
-    """What the text above a table says of some letters over its columns, each in one way and no two
+    """Meanings of letters over columns by the text above a table, each in one way and no two
     the same; nothing of three that a product has."""
     if {*map(str.casefold, letters)} >= {*"mnk"}:
         return {}

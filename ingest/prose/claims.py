@@ -747,7 +747,7 @@ _OF_A_STEP = deferred(
     rf" {_THINGS}(?:,? {_A}{_ONE_UPDATE}|(?:,? {_A}{_STEP})?{_IN_PARTS})",
     re.IGNORECASE,
 )
-"""What one device takes until its weights are next updated, or in the parts that are said behind
+"""Sequences of one device until its weights are next updated, or in the parts that are said behind
 it: `16 sequences per GPU and optimizer step`, `16 sequences per GPU, 2 at a time`."""
 
 

@@ -93,8 +93,10 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             continue
         fresh = {device.text for device in told} - named
         named |= fresh
-        if fresh and only("; ".join(named)) is None and not _of_one_maker(named):
-            return None
+        if fresh and not _of_one_maker(named):
+            known = all(only(each) for each in named if not by_kind(each))
+            if not known or only("; ".join(named)) is None:
+                return None
         said = line.number not in tabled and line.number != at and not aside
         if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
             counted.append(line)
