@@ -42,6 +42,7 @@ from assay.ingest.statements.named_machines import has_word
 from assay.ingest.statements.row_words import ADDS, SAME_FACT
 from assay.ingest.statements.values import known, saying
 from assay.ingest.vocabulary.devices import devices, of_systems
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 SHARES = {
     "gpus", "nodes", "tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "global_batch",
@@ -227,6 +228,8 @@ def _on_machine(
     return {}
 
 
+_A_FORMAT = re.compile(NUMBER_FORMAT, re.IGNORECASE)
+
 _IN_WIDE = re.compile(r"\b(?:tf32|fp32|float-?32)\b", re.IGNORECASE)
 
 ONE_FACT = {name: facts for name, facts in SAME_FACT.items() if name not in ("gpus", "nodes")}
@@ -241,9 +244,11 @@ def _gives_way(held: Cell | None, told: Cell, here: set[int], place: int) -> boo
         return False
     if held.state == "unknown":
         # but for what is summed or reduced in, beside the products
-        wide = _IN_WIDE.sub("", held.text).replace(told.text, "")
+        rest = _IN_WIDE.sub("", held.text)
+        if rest != held.text and _A_FORMAT.fullmatch(told.text):
+            rest = rest.replace(told.text, "")
         above = place == OWN and held.line < min(here)
-        return above or (held.line in here and not any(map(str.isdigit, wide)))
+        return above or (held.line in here and not any(map(str.isdigit, rest)))
     if place != OWN or not _unlike(held, told):
         return False
     return held.line in here or held.value_origin == "assumed" or held.line < min(here)
