@@ -340,6 +340,8 @@ SMALL = trace(
 
 @settings(max_examples=150, deadline=None)
 @example(edits=[(533, b"\xff", 0)])  # inside the dimensions of an operator
+@example(edits=[(493, b"999999999999999999999999999999", 1)])  # a size that no call has
+@example(edits=[(493, b"9" * 30, 0), (493, b"9" * 30, 1)])
 @given(
     st.lists(
         st.tuples(

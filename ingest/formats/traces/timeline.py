@@ -294,6 +294,15 @@ SHAPES: dict[str, tuple[str, ...]] = {
 """Columns of a kind's shape: what makes two calls alike."""
 
 
+LARGEST = 2**62
+"""Elements and bytes beyond which a size is none: no address reaches as far."""
+
+
+def _may_be(size: object) -> bool:
+    """Whether a part of a shape is a size that a call can have, or no number."""
+    return not isinstance(size, int) or abs(size) <= LARGEST
+
+
 def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Calls of one kind, those of one shape in one row; and `kernels` with the number of theirs.
 
@@ -304,7 +313,7 @@ def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> tuple[pl.DataFr
     works = [
         {"work": at, "dtype": one.dtype, **one.shape}
         for at, one in enumerate(found.works)
-        if one.kind == kind and one.shape
+        if one.kind == kind and one.shape and all(map(_may_be, one.shape.values()))
     ]
     if not works:
         return pl.DataFrame(), kernels
