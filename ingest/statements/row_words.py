@@ -94,6 +94,7 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
             added = {}
         last = row.line
         said = _said(row)
+        said = {**_turned(row, added), **said}
         for name, cell in {**added, **said}.items():
             held = row.cells.get(name)
             if held is None or (held.value_origin == "stated" and held.line < row.line):
@@ -224,10 +225,36 @@ def _as_turned(line: Line) -> Line:
     return line._replace(text=line.text[:begin] + " " * (end - begin) + line.text[end:])
 
 
+def _turned(row: Record, added: dict[str, Cell]) -> dict[str, Cell]:
+    """Settings of rows above that a row turns into another value without naming them: `selective
+    instead of full`, `full -> selective` where they were computed again in full."""
+    found: dict[str, Cell] = {}
+    for words in own_words(row) if added else ():
+        told = _INSTEAD.search(words.line.text) or _TO_ANOTHER.search(words.line.text)
+        for name, cell in added.items() if told else ():
+            if told and cell.text.casefold() == told["old"].casefold():
+                found[name] = cell._replace(
+                    text=told["new"], line=row.line, column=row.column, value_origin="stated"
+                )
+        if "recompute" in added.keys() - found.keys() and _AN_AMOUNT.search(words.line.text):
+            found["recompute"] = Cell(words.line.text, row.line, row.column, state="unknown")
+    return found
+
+
+_AN_AMOUNT = deferred(r"\b(?:selective(?:ly)?|checkpoint\w*|ckpt|remat\w*)\b", re.IGNORECASE)
+"""Words of how much is computed again: where they are not understood, it may be another amount."""
+
+
+_TO_ANOTHER = deferred(
+    rf"(?P<old>\b(?:full|selective|none|{NUMBER_FORMAT}))\s?(?:→|->|=>|⇒|➔)\s?"
+    rf"(?P<new>full|selective|none|{NUMBER_FORMAT})(?![\w.-])",
+    re.IGNORECASE,
+)
+
 _INSTEAD = deferred(
     rf"(?P<new>\b(?:full|selective|no|without|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?))"
     r" (?:instead of|rather than|in place of|in lieu of) (?:the )?"
-    rf"(?:full|selective|none|no|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?)(?![\w.-])",
+    rf"(?P<old>full|selective|none|no|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?)(?![\w.-])",
     re.IGNORECASE,
 )
 """A value, and the one that a row has not: `selective instead of full recomputation`."""
