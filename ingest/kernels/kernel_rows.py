@@ -250,9 +250,9 @@ def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Recor
         for record in records:
             record.cells["kernel"] = told[spelled(record.cells["dtype"].text)]
         return
-    cell = printed_by(lines, grid.begin) or named_alone(lines, grid.begin)
-    for record in records if cell else ():
-        record.cells["kernel"] = cell or Cell("", 0, 0)
+    if cell := printed_by(lines, grid.begin) or named_alone(lines, grid.begin):
+        for record in records:
+            record.cells["kernel"] = cell
 
 
 def _with_as_many_heads(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:

@@ -230,12 +230,10 @@ def _turned(row: Record, added: dict[str, Cell]) -> dict[str, Cell]:
     instead of full`, `full -> selective` where they were computed again in full."""
     found: dict[str, Cell] = {}
     for words in own_words(row) if added else ():
-        told = _INSTEAD.search(words.line.text) or _TO_ANOTHER.search(words.line.text)
-        for name, cell in added.items() if told else ():
-            if told and cell.text.casefold() == told["old"].casefold():
-                found[name] = cell._replace(
-                    text=told["new"], line=row.line, column=row.column, value_origin="stated"
-                )
+        if told := _INSTEAD.search(words.line.text) or _TO_ANOTHER.search(words.line.text):
+            new = Cell(told["new"], row.line, row.column, value_origin="stated")
+            old = told["old"].casefold()
+            found |= {name: new for name, cell in added.items() if cell.text.casefold() == old}
         if "recompute" in added.keys() - found.keys() and _AN_AMOUNT.search(words.line.text):
             found["recompute"] = Cell(words.line.text, row.line, row.column, state="unknown")
     return found

@@ -218,7 +218,8 @@ _A_STEP = {
 """A rate by what it gives in the time of a step."""
 
 NEAR = 0.06
-"""How far the means of a step's time and of a rate may lead apart."""
+"""How far the mean of a rate lies from that of a step's time at most; the two readings of a batch,
+between which this tells, differ by a factor of two or more."""
 
 
 def _counted_by_rates() -> pl.Expr:
