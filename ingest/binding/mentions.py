@@ -23,6 +23,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.footnotes import of_other_rows
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
+from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.scopes import scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -246,6 +247,7 @@ def _clauses(text: str) -> Iterator[Clause]:
             values = {
                 name: cell for name, cell in told.items()
                 if name not in apart and not but_for_some(cell, line)
+                and not _listed_on(own, cell, begin)
                 and not (name in _AGAIN and _OF_COUNTING.search(own))
                 and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
             }  # fmt: skip
@@ -255,6 +257,16 @@ def _clauses(text: str) -> Iterator[Clause]:
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
                 yield Clause(values, sizes, named, formats, of_all, clause, tables)
+
+
+def _listed_on(sentence: str, cell: Cell, begin: int) -> bool:
+    """Whether the number of a clause goes on in the sentence that it is of: `lengths of 2048, 4096
+    and 8192`."""
+    at = cell.column - begin
+    end = at + len(cell.text)
+    return (
+        sentence[at:end] == cell.text and cell.text.isdecimal() and among_several(sentence, at, end)
+    )
 
 
 _RUNS_OF_TABLE = deferred(
@@ -288,7 +300,7 @@ def _told_plainly(sentence: str) -> str:
     """The first sentence of a paragraph without what only says when, and in which order, its author
     did what is told below it: `Before the main run we tried FP8 on 8 nodes.`"""
     found = _NARRATED.match(sentence)
-    if found is None:
+    if found is None or _IN_VAIN.search(sentence, found.end()):
         return sentence
     begin = found.start("who") if found["when"] else 0
     head = " " * begin + sentence[begin : found.end("who")]
@@ -304,6 +316,13 @@ _NARRATED = deferred(
     re.IGNORECASE,
 )
 """How a paragraph begins that tells what its author ran."""
+
+_IN_VAIN = deferred(
+    r"\b(?:but|however|unfortunately|died|dies|crash\w*|fail\w*|hung|hangs|no luck|without success"
+    r"|gave up|could not|couldn['’]t|did not|didn['’]t)\b",
+    re.IGNORECASE,
+)
+"""Behind what was tried: there is no run of it."""
 
 _TRIED = deferred(r"^\W*(?:I |we )?tried\b", re.IGNORECASE)
 """How a sentence begins on what its author ran, not on what was tried beside that."""

@@ -220,12 +220,15 @@ _NO_NAMES = (
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
     r"((?:[A-Z][A-Za-z]+|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
-    r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
-    r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
+    r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?"
+    r"(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z]{1,8}(?=-)|-[A-Z](?=[-_ ])|-v[0-9](?:\.[0-9])?)?[-_ ]"
+    r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B|(?<=b)[0-9])?)(?![A-Za-z0-9])"
     r"(?!(?:,|/| and| or| &){1,2} ?[0-9]+(?:\.[0-9]+)?[BbMm]\b)"
     r"|(?:(?<=`)|(?<=\b[Mm]odel )|(?<=\b[Mm]odel: )|(?<=\b[Mm]odel=))"
     r"([a-z][a-z0-9]{1,15}(?:-[a-z0-9.]{1,12}){0,3}?[-_][0-9]+(?:\.[0-9]+)?[bm])"
     r"(?=[`\s,;)]|$)(?! (?:and|or) )"
+    r"|(?<![\w./-])[A-Za-z][\w-]{2,24}/((?:[A-Za-z][\w.]*-){1,3}[0-9]+(?:\.[0-9]+)?[bB](?:-[a-z]{4,9})?)"
+    r"(?![\w/.-]*[A-Za-z0-9])(?! (?:and|or) )"
     r"|(?<![\w./`-])([a-z]{3,16}[0-9.]{0,3}-[0-9]+(?:\.[0-9]+)?b)"
     r"(?![\w/`-]|\.[\w/`])(?! (?:and|or) )"
 )
@@ -250,7 +253,13 @@ _PUBLIC = deferred(
     r"|GPT-?2[-_ ](?:small|medium|large|XL)|EfficientNet-B[0-8]|VGG-?1[169]|MobileNet-?v[1-4]"
     r"|Inception[- ]?v[34]|Whisper[-_ ](?:tiny|base|small|medium|large)(?:-v[1-3])?|wav2vec ?2\.0"
     r"|Mask R-CNN|YOLOv[0-9]+[nsmlx]?|Stable Diffusion (?:v?[1-3]\.[0-9]|XL)|SDXL(?: 1\.0)?"
-    r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold))"
+    r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold"
+    r"|DeepSeek[- ]?(?:V[23](?:\.[0-9])?(?:[- ]Lite)?|R1)"
+    r"|Kimi[- ]K2|Grok-[1-4]|DBRX|GLM-4\.[5-7](?:-Air)?|Phi-[1-4](?:\.5)?(?:-(?:mini|small"
+    r"|medium))?"
+    r"|Llama[- ]4 (?:Scout|Maverick)|TinyLlama|StarCoder(?:Base|-?2)|GPT-OSS|InstructBLIP"
+    r"|LLaVA(?:-NeXT|-1\.5)?"
+    r"|OLMoE|DLRM(?:[- ]?v2)?|Transformer[- ](?:big|base)|Qwen3-Next|ChatGLM[2-4]?|EVA-CLIP))"
     r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9]"
     r"|,? ?(?:/|and|or|,|&) ?(?:tiny|small|medium|base|large|huge|XL)\b)"
 )
@@ -258,7 +267,9 @@ _PUBLIC = deferred(
 
 _MAY_BE_PUBLIC = re.compile(
     "resne|(?:vit|deit|swin|convnext|dit)(?:v2)?[-_ ]|bert|xlm-r|electra|t5[-_ ]|gpt-?2"
-    "|efficientnet|vgg|mobilenet|inception|whisper|wav2vec|r-cnn|yolo|diffusion|sdxl|flux|fold"
+    "|deepseek|kimi|grok|dbrx|glm|phi-|llama[- ]4|tinyllama|starcoder|gpt-oss|blip|llava|olmoe|dlrm"
+    "|transformer[- ]b|qwen3-next|eva-clip|efficientnet|vgg|mobilenet|inception|whisper"
+    "|wav2vec|r-cnn|yolo|diffusion|sdxl|flux|fold"
 )
 """In every text that names one of them, in small letters: most lines have none."""
 
@@ -637,7 +648,8 @@ def model_named(text: str) -> str | None:
 
 
 _OF_PARAMETERS = deferred(
-    r"\b(?:with|of|having|has) (?:about )?[0-9.]+ ?(?:[BMT]|billion|million)(?: parameters| params)"
+    r"(?:,|\b(?:with|of|having|has)) (?:about )?[0-9.]+ ?(?:[BMT]|billion"
+    r"|million)(?: parameters| params)"
 )
 """How many parameters a model has, behind its name: `GPT-2 with 1.5B parameters`."""
 

@@ -103,9 +103,11 @@ _NO_COUNT = r"(?<!of )(?<!num_)(?<!num )(?<!# )"
 _MICRO = r"micro[ _-]?(?:train(?:ing)?[ _-])?(?:batch(?:es)?(?:[ _-]?sizes?)?|bs)"
 
 _SET = (
-    r"(?:\s*[:=]\s*|[\s,]+(?:(?:is|are|was|were|of|to|at|be|been|being|stays?|remains?|kept|set"
-    r"|fixed|held|constant|equals?|equal|always|just|only|here|throughout|halved|doubled|raised"
-    r"|lowered|increased|reduced|changed)\s+)*)"
+    r"(?:\s*[:=]\s*|[\s,]+(?:(?:is|are|was|were|of|to|at|be|been|being|stays?|stayed|remains?|remained"
+    r"|kept|set|fixed|held|constant|equals?|equal|always|just|only|here|throughout|halved|doubled"
+    r"|raised|lowered|increased|reduced|changed|chosen|pinned|frozen|both|each|all|then|thus|again|now"
+    r"|still|contains?|contained|counts?|comprises?|amounts?|runs?|has|have|had|takes?|by|as|it|the|same"
+    r"|everywhere|configured|defaults?|exactly|simply)\s+)*)"
 )
 """Between a label and its number."""
 
@@ -143,7 +145,7 @@ _DEGREE = r"(?:[ -](?:size|degree|rank|group|width|level|dimension|world size|fa
 
 _TAKES = (
     r"(?:sees|uses|consumes|covers|processes|averages(?: over)?|takes|has|contains|comprises|spans"
-    r"|is over|works on|holds)"
+    r"|is over|works on|holds|counts|numbers|is made (?:up )?of)"
 )
 
 _HAS = (
@@ -159,9 +161,9 @@ _DURING = (
 
 _ON_ONE = r"(?:/ ?|(?:per|on|for|to|by)(?: an?| each| every| one)? |an? |each |every )"
 
-_TEXTS = r"(?:sequences?|samples?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
+_TEXTS = r"(?:sequences?|samples?|sentences?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
 
-_TOKENS = "(?P<m> million| ?[MK])? tokens"
+_TOKENS = "(?P<m> million| ?[MK])? tok(?:en)?s?\\b"
 
 _FORMS: tuple[tuple[str, str, str], ...] = (
     # field, a part of a word that is in each, form; the first that takes a number has it
@@ -170,6 +172,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"(?<!global )(?<!total )(?<!effective )\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?"
         rf"(?:{_ONE_OF})",
     ),
+    ("micro_batch", "b", rf"(?<![\w-])b ?= ?{{N}}(?: {_THINGS})? ?(?:{_ONE_OF})"),
     (
         "micro_batch", "b",
         rf"(?:per|each|every|single)[ -]{_ONE}[ -](?:(?:train(?:ing)?|local|micro|mini)[ -]?)*"
@@ -246,11 +249,30 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"(?:(?:local|micro|mini)[ -]?)?{_BATCH}{_SET}{{N}}",
     ),
     ("micro_batch", "each", rf"(?<![0-9] )\b{_BATCH}{_SET}{{N}} each(?=\s*(?:[.,;)]|$))"),
+    (
+        "micro_batch", "each",
+        rf"{_ONE}[;,] (?:and )?each (?:gets|got|has|had|sees|takes|took"
+        rf"|receives) (?:an? )?{_BATCH} of {{N}}",
+    ),
     ("micro_batch", "each", rf"{_ONE}, {{N}} {_THINGS} each(?=\s*(?:[.,;)]|$))"),
     (
         "micro_batch", "b",
         rf"\b{_BATCH}{_SET}{COUNT}\b[^.;]{{0,60}}?[(,;=] ?{{N}} ?(?:/|per|on each|for each) ?{_ONE}"
         r"(?=\s*(?:[),.;]|$))",
+    ),
+    (
+        "global_batch", "b",
+        rf"{{N}}-(?:sample|sequence|image|example) (?:global |total )?(?:mini-?)?batch(?:es)?"
+        rf" (?:{_OF_ALL})",
+    ),
+    (
+        "global_batch", "b",
+        r"{N}-(?:sample|sequence|image|example) (?:global|total|effective|overall) "
+        r"(?:mini-?)?batch\b",
+    ),
+    (
+        "global_batch_tokens", "tok",
+        rf"\b{_WHOLE}{_BATCH} \({{N}}{_TOKENS}\)",
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}} ?[(（](?:global|total|overall|effective|全局"
@@ -282,12 +304,25 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "global_batch_tokens", "token",
-        rf"(?<!sequences of )(?<!samples of )"
+        rf"(?<!sequences of )(?<!samples of )(?<![x×*] )"
         rf"{{N}}{_TOKENS} {_A}(?:(?:global|total|effective|whole) )?(?:{_STEP}|(?:mini-?)?batch\b)"
         rf"{_NOT_OF_ONE}{_NO_RATE}",
     ),
-    ("global_batch_tokens", "token", rf"\b(?:one|each|every"
+    ("global_batch_tokens", "tok", rf"\b(?:one|each|every|the|our"
     rf"|an?|per) {_STEP} {_TAKES} {{N}}{_TOKENS}"),
+    (
+        "global_batch_tokens", "tok",
+        rf"{{N}}(?P<m> million| ?[MK])?[ -]tok(?:en)?s? (?:global |total |effective )?"
+        rf"(?:mini-?)?batch(?:es)?\b{_NOT_OF_ONE}",
+    ),
+    (
+        "global_batch", "token",
+        rf"{{N}} {_THINGS} ?[x×*] ?[0-9][0-9,]*[kK]?[ -]tokens? {_A}(?:{_STEP}|batch\b)",
+    ),
+    (
+        "gpus", "world",
+        rf"(?<!parallel )(?<!model )(?<![TPDCE]P )\bworld[ -]size{_SET}{{N}}",
+    ),
     (
         "global_batch_tokens", "token",
         rf"\b{_WHOLE}{_BATCH} (?:{_TAKES}|amounts to|equals|corresponds to|is) {{N}}{_TOKENS}",
@@ -302,12 +337,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "global_batch_tokens", "token",
-        rf"\btokens {_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b){_SET}{{N}}"
+        rf"\btokens {_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b)(?! ?,){_SET}{{N}}"
         r"(?P<m> million| ?[MK]\b)?",
     ),
     (
-        "global_batch_tokens", "token",
-        rf"\b{_BATCH}{_SET}{{N}}(?P<m> million| ?[MK])?[ -]tokens?\b(?! ?(?:per|each|/|a"
+        "global_batch_tokens", "tok",
+        rf"\b(?:{_BATCH}|gbs){_SET}{{N}}(?P<m> million| ?[MK])?[ -]tok(?:en)?s?\b(?! ?(?:per"
+        rf"|each|/|a"
         rf"|(?:on|for) (?:each|every|an?|one|the)|per[ -]\w+)\b)",
     ),
     ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
@@ -321,8 +357,15 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "accumulation", "accum",
-        r"{N}[ -](?:steps? of )?(?:(?:grad(?:ient)?|batch)\.?[ -])?accum"
+        r"(?!(?:one|a single|single)\b){N}[ -](?:steps? of )?(?:(?:grad(?:ient)?"
+        r"|batch)\.?[ -])?accum"
         r"(?:ulation)?(?:[ -]steps?)?\b",
+    ),
+    (
+        "accumulation", "micro",
+        rf"{{N}} micro-?(?:batches|steps) (?:make up|make|form|give) (?:(?:one|each|every|an?"
+        rf"|the) )?"
+        rf"(?:accumulation|{_STEP}|(?:global )?batch\b)",
     ),
     (
         "accumulation", "every",
@@ -331,7 +374,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "kind", "paral",
-        rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) (?:(?:the|all) )?{{N}}{_NO_WAYS}",
+        rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among|spans|spanning|covers) (?:(?:the|all) )?"
+        rf"{{N}}{_NO_WAYS}",
     ),
     ("kind", "p", rf"\b(?P<kind>(?-i:[TDPEC]P)) (?:over|across|among|spanning) {{N}} {_MANY}\b"),
     (
@@ -344,11 +388,22 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"{{N}}[ -](?:way[ -])?{_PARALLEL}[ -]?(?:ranks?|replicas?|groups?|workers?|shards?)?\b"
         r"(?!\)?[ =:(]*[0-9])",
     ),
-    ("kind", "way", rf"{{N}}[ -]way {_KIND}(?=[,.;]| and\b|$)"),
+    (
+        "kind", "way",
+        rf"{{N}}[ -]way {_KIND}(?=[,.;]| and\b|$|[ -](?:slic|split|shard|partition)ing\b)",
+    ),
+    (
+        "kind", "p",
+        r"\b(?P<kind>(?-i:[TPDEC]P))[ -](?:degree|size|width|dim(?:ension)?|level|rank|factor)s?"
+        r"(?: (?:of|is|was|equals?|stays|at)| ?[:=])* {N}",
+    ),
     ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
+    ("kind", "p", r"{N} (?:ranks|replicas|ways|groups) of (?P<kind>(?-i:[TPDEC]P))\b"),
     ("pp", "pipeline", r"{N} pipeline[ -](?:parallel )?stages\b"),
     ("pp", "pipelin", r"{N}-stage pipelin(?:e|ing)\b"),
     ("pp", "pipeline", rf"\bpipeline(?:[ -]parallel)? depth{_SET}{{N}}"),
+    ("pp", "pipeline", r"\bpipeline (?:is|was) {N} deep\b"),
+    ("pp", "pipeline", r"\bpipeline of {N}(?= across| stages|[,;.)]| and|$)"),
     ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
     ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
     (
@@ -373,6 +428,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "vp", "virtual",
         rf"{{N}} virtual (?:pipeline )?(?:stages|chunks) (?:per|on each|in each|for each|a) "
         rf"(?:(?:pipeline|physical) )?(?:stage|{_ONE})",
+    ),
+    (
+        "vp", "stage",
+        r"\b(?:each|every|a|per) (?:(?:pipeline|physical) )?stage (?:keeps|has|holds|runs|owns|gets"
+        r"|hosts|is (?:split|cut|divided) into) {N} (?:model |virtual )*(?:chunks|stages)\b",
     ),
     ("vp", "chunk", rf"{{N}} (?:model |virtual )?chunks (?:per|on each|on every|for each"
     rf"|a) {_ONE}"),
@@ -491,7 +551,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     (
         "accumulation", "accum",
         r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
-        rf"|factor|count))?(?:{_SET}|\s*[x×]\s*){{N}}"
+        rf"|factor|count))?(?:{_SET}|\s*[x×]\s*| ?\(){{N}}"
         r"(?! ?(?:GPU|device|card|%|m?s\b|sec|min|times))",
     ),
     (
@@ -500,7 +560,8 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "kind", "paral",
-        rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
+        rf"(?<!per )(?<!each )(?<!every )\b{_PARALLEL}{_DEGREE}(?: of)?"
+        rf"(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
     ),
     ("vp", "interleav", r"\binterleav(?:ed|ing)[^.;,()0-9]{0,24}[(,] ?(?:v|vp|vpp) ?= ?{N}"),
     ("vp", "interleav", rf"\binterleav(?:e|ing)(?: (?:factor|degree|stages))?{_SET}{{N}}(?! ?"
@@ -515,6 +576,19 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "seq", rf"\bseq\.? ?len\.{_SET}{_LONG}{{N}}"),
     ("seq_len", "token", r"\b(?:cut|truncated|capped) (?:off )?at {N} tokens"),
     ("accumulation", "ga", rf"(?<![\w-])(?:ga|grad acc)(?: steps)?(?: ?[=:] ?| ){{N}}{_ENDED}"),
+    ("seq_len", "cutoff", rf"{_ITEM}{_LONG}{{N}} (?:token )?cut-?off{_ENDED}"),
+    ("seq_len", "window", rf"{_ITEM}{_LONG}{{N}}(?:[ -]token)? window{_ENDED}"),
+    ("seq_len", "context", rf"{_LONG}{{N}} tokens of context\b"),
+    ("seq_len", "long", rf"{_LONG}{{N}}-long {_TEXTS}"),
+    ("seq_len", "token", rf"\b(?:blocks|windows|segments|pieces) of {_LONG}{{N}} tokens\b"),
+    (
+        "batch_size", "batch",
+        r"{N}-(?:sample|sequence|image|example) (?:mini-?)?batch(?:es)?\b",
+    ),
+    (
+        "seq_len", "sequence",
+        rf"\b(?:with|and|at|using) (?=[0-9]{{1,3}}[kK]){{N}} sequences{_ENDED}",
+    ),
     ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
     (
         "batch_size", "batch of|batch size of",
@@ -550,7 +624,7 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         "layers", "layer|block",
         r"{N}[ -](?:transformer |decoder |encoder |identical |stacked |dense )*"
         r"(?:layers?|blocks?)\b"
-        r"(?! (?:of|per|each|[0-9]))",
+        r"(?! (?:of|per|each|at a time|[0-9])|/)",
     ),
     (
         "vocab", "vocab",
@@ -558,7 +632,7 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         rf"(?:{_SET}| (?:has|had|contains|(?:(?:is|was) )?padded to) ){{N}}",
     ),
     ("experts", "expert", r"{N} (?:routed |total |fine-grained |local |MoE )*experts\b(?! "
-    r"(?:per|on|each|of|a)\b)"),
+    r"(?:per(?! (?:\w+ )?(?:layer|block)s?\b)|on|each|of|a)\b)"),
     ("heads", "head count", rf"\bhead count{_SET}{{N}}"),
     ("vocab", "vocab", r"{N}[ -](?:entry|token|word-?piece|symbol|sub-?word)s? vocab(?:ulary)?\b"),
     ("hidden", "dimensional", r"{N}[ -]dimensional (?:embeddings?|hidden|model|states?)"),
@@ -768,8 +842,15 @@ def of_each_run(text: str) -> set[int]:
 def of_several(text: str, found: re.Match[str], group: str | int) -> bool:
     """Whether a number that an expression has found is one of several, or bounds them."""
     begin, end = found.span(group)
-    if begin in of_each_run(text):
-        return True
+    return begin in of_each_run(text) or among_several(text, begin, end)
+
+
+def among_several(text: str, begin: int, end: int) -> bool:
+    """Whether the number between two places of a text is one of several, or bounds them.
+
+    >>> among_several("lengths of 2048, 4096 and 8192", 11, 15), among_several("TP 8, PP 4", 3, 4)
+    (True, False)
+    """
     return (
         _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin) is not None
         or _SEVERAL_BEHIND.match(text, end) is not None

@@ -586,7 +586,7 @@ _TO_A_RANK = deferred(
 )
 """How ranks are told off to devices, which counts none: `one GPU per data parallel rank`."""
 
-_PRICED = deferred(r"\bcosts?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGNORECASE)
+_PRICED = deferred(r"\bcosts?\b|\bdraws?\b|\bdollars?\b|[$€]|\bper hour\b|/ ?h\b", re.IGNORECASE)
 """A machine as one pays for it, whatever ran on it."""
 
 _OF_THOSE = deferred(
@@ -836,8 +836,20 @@ def _counts_of_runs(plain: str) -> bool:
     return any(_number(found["a"]) != _number(found["b"]) for found in every)
 
 
+_ON_WHICH_A_PART_IS = deferred(
+    r"\b(?:group|replica|cop(?:y|ies)|stage|instance|worker|expert|trainer|engine|actor)s? "
+    r"(?:of (?:the|our) (?:model|weights) )?(?:(?:each|then|always) )?(?:spans?|spanned"
+    r"|occup(?:y|ies|ied)"
+    r"|takes?|took|uses?|used|covers?|sits? on|lives? on|needs?|fits? (?:on|in)) (?:exactly |all )?"
+    rf"{COUNT} (?:{DEVICES})",
+    re.IGNORECASE,
+)
+"""Devices that a part of a run is on: `each expert group spans 16 GPUs`."""
+
+
 def _told(text: str) -> Iterator[Part]:
     """The parts of a sentence in each of the forms, some of them more than once."""
+    text = _ON_WHICH_A_PART_IS.sub(lambda found: " " * len(found[0]), text)
     text = _TO_A_RANK.sub(lambda found: " " * len(found[0]), text) if " per " in text else text
     if defined := _NODE_IS.search(text):  # which says nothing of how many there were
         word = COUNTS.get(defined["n"], defined["n"])

@@ -77,7 +77,10 @@ PLURAL = (
 
 ENDS = r"(?=[*_`]*\s*(?:[.,;:)]|$))"
 
-NAMED = rf"(?:[0-9]{{2,3}} ?Gi?B )?(?:(?:NVIDIA|AMD|Intel|Huawei|Ascend) )?(?:{SIGN})s?(?: {NOUN})?"
+NAMED = (
+    rf"(?:[0-9]{{2,3}} ?Gi?B )?(?:(?:NVIDIA|AMD|Intel|Huawei|Ascend) )?(?:custom )?"
+    rf"(?:{SIGN})s?(?: {NOUN})?"
+)
 
 DEVICES = rf"(?:{NAMED}|{NOUN})"
 

@@ -191,11 +191,23 @@ _ONE_RENTED = deferred(
 
 _NAMED_IN_BRACKETS = deferred(
     rf"(?:^\W*|[,;:] ?|\b(?:on|using|with|uses?|used) ){_n('gpus')}"
-    rf"(?: (?:consumer|gaming|desktop|rented|cloud|local|server))?"
+    rf"(?: (?:consumer|gaming|desktop|rented|cloud|local|server|custom|identical))?"
     rf"[ -](?:GPU|card|accelerator|NPU|device)s? \((?:an? )?(?:{SIGN})[^()0-9,;x×]{{0,16}}(?:\)|,)",
     re.IGNORECASE,
 )
 """Devices that have their name in brackets: `one GPU (A100 40GB)`."""
+
+_SOME_OF_THEM = deferred(
+    rf"\b(?:only |just )?{_n('gpus')} (?:out )?of (?:the|its|our|these"
+    rf"|those) {COUNT} (?:available )?{DEVICES}",
+    re.IGNORECASE,
+)
+"""Devices of which there were more: `only 2 of the 8 GPUs`."""
+
+_OF_A_POD = deferred(
+    rf"(?:{SIGN})s? (?:with|using|of) {_n('gpus')} (?:chips|devices){ENDS}", re.IGNORECASE
+)
+"""Devices behind their name: `TPU v3 with 512 chips`."""
 
 _ALL_OF_THIS_HOST = deferred(
     rf"\b(?:use[sd]?|using|ran on|runs? on|on|with) (?:all )?(?:the |of the )?{_n('gpus')}{TIMES}"
@@ -304,7 +316,8 @@ _OUTRIGHT = (
     _PER_NODE_OF, _A_NODE_IS,
     _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
-    _ONE_RENTED, _NAMED_IN_BRACKETS, _ALL_OF_THIS_HOST, _RATES_ON, _HAD_FOR_THIS, _LONE_HOST,
+    _ONE_RENTED, _SOME_OF_THEM, _OF_A_POD, _NAMED_IN_BRACKETS, _ALL_OF_THIS_HOST, _RATES_ON,
+    _HAD_FOR_THIS, _LONE_HOST,
     _NODES_USED,
 )  # fmt: skip
 """Forms that say of each of their numbers what it counts."""
@@ -326,7 +339,8 @@ _FIELD = {
 _MAY_SAY = deferred(
     rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those|the same)\b|\b(?:altogether|total|overall"
     rf"|slice|pod)\b"
-    r"|\bin all\b|\beach (?:with|of|having|containing)\b|\([0-9]+ ?[x×*]"
+    r"|\bof (?:the|its|our) |with [0-9]+ (?:chips|dev)|\bin all\b|\beach (?:with|of|having"
+    r"|containing)\b|\([0-9]+ ?[x×*]"
     r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b|\bfor (?:th|it)"
     r"|^\W*(?:\w+ )?(?:thr|spee|rate|samp|imag|tok|seq|step|iter|epo|tim|perf|resu|numb|seco|mem)",
     re.IGNORECASE,

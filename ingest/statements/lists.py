@@ -125,18 +125,22 @@ def by_commas(text: str) -> str:
     of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
     if of_settings:
         return text.replace(" / ", " ; ")
+    if text.count(" · ") > 1:
+        return text.replace(" · ", " ; ")
     if "  " in text and _SPREAD.fullmatch(text):
         return _GAP.sub(lambda gap: ";".ljust(len(gap[0])), text)
     if " | " in text and not text.lstrip().startswith("|") and _PIPED.search(text):
         return text.replace(" | ", " ; ")
-    return text.replace(" ", ",") if "=" in text and _ASSIGNED.fullmatch(text) else text
+    return text.replace(" ", ",") if "=" in text and _ASSIGNED.search(text) else text
 
 
 _ASSIGNED = re.compile(
-    rf"(?=(?:[^=]*=){{2}})(?=.* {NUMBER_FORMAT}(?: |$))"
-    rf"(?:(?:[a-z]\w*=[\w.]+|{NUMBER_FORMAT})(?: (?=\S)|\s*$)){{3,12}}"
+    rf"^(?=(?:[^=]*=){{2}})(?=.* {NUMBER_FORMAT}(?: |$))"
+    rf"(?:(?:[a-z]\w*=[\w.]+|{NUMBER_FORMAT})(?: (?=\S)|\s*$)){{3,12}}$"
+    r"|^\W*(?:[a-z_]\w*\.[\w.]*=[\w./-]+(?:\W* (?=\S)|\W*$)){3,24}$"
 )
-"""Settings and a number format among them, with blanks between: `tp=2 pp=4 bf16 seq=2048`."""
+"""Settings and a number format among them, with blanks between: `tp=2 pp=4 bf16 seq=2048`; or
+overrides of a configuration, each with its section: `trainer.devices=8 model.seq_length=4096`."""
 
 
 _SPREAD = re.compile(

@@ -306,7 +306,7 @@ def _by_form(  # noqa: PLR0912
     if line.text.lstrip().startswith("|"):
         return None
     if short and (statement := _statement(line, section)) is not None:
-        return statement
+        return statement if heading or measured else _with_what_else(statement, line)
     if heading or measured or _ADVISED.search(line.text) or _OF_A_STEP.fullmatch(line.text):
         says = False
     elif says is None:
@@ -331,6 +331,14 @@ def _by_form(  # noqa: PLR0912
         of_all = not heading and OF_ALL.search(line.text) is not None
         return Statement(line.number, section, values, backward=of_all)
     return _named_for_run(line, section) if short else None
+
+
+def _with_what_else(statement: Statement, line: Line) -> Statement:
+    """A statement with what its line says in words beside its form: `…; micro-batch is 2`."""
+    if "," not in line.text and ";" not in line.text:
+        return statement
+    more = {n: c for n, c in phrases(line).items() if n not in statement.values}
+    return replace(statement, values={**statement.values, **more}) if more else statement
 
 
 def _named_for_run(line: Line, section: tuple[int, ...]) -> Statement | None:
@@ -432,7 +440,12 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
 
 _EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")
 
-_ADVISED = deferred(r"\b(?:add|try|pass|append|set|use)\b[^.;]*\bif\b", re.IGNORECASE)
+_ADVISED = deferred(
+    r"\b(?:add|try|pass|append|set|use)\b[^.;]*\bif\b"
+    r"|^\W*(?:if|in case) [^.;]*,? (?:please )?(?:add|try|pass|append|set|use|enable|lower"
+    r"|reduce)\b",
+    re.IGNORECASE,
+)
 """An option for those who need it: `Add --max_length=1024 if it does not fit`."""
 
 _HEADS_OF_KINDS = deferred(r"\bnum_[vk]_heads\b|\([QqKk]/[QqKk]\)")

@@ -206,12 +206,17 @@ _ASIDE = deferred(
     r"instead of|compared|(?:for|in) comparison|slower|against|"
     r"rather|whereas|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
-    r"earlier|previously|formerly|initially|originally|later|tried|should|suppose|imagine|assuming"
+    r"as (?:fast|slow|good|large|much|quick) as|according to|billed"
+    r"|(?<=, )for reference(?=[.\s]*$)|untouched|(?:was|were) not (?:touched|involved)"
+    r"|earlier|previously|formerly|initially|originally|later|tried|should|suppose|imagine"
+    r"|assuming"
     r"|recall that|thank|cited for|marked (?:with|by)|starting point|an? typical|even with"
     r"|if(?! not (?:otherwise )?(?:stated|noted|specified|mentioned|said|given))"
     r"|=\s?[0-9]+ or [A-Za-z_]+\s?="
     r"|for (?:rows? |lines? |runs? |#)?[0-9]+ ?[-–] ?[0-9]+(?=\W*$)"
-    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表",
+    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表"
+    r"|最[大多]支持|支持最[大多]|作为(?:对比|对照|参考)|官方公布|n['’](?:avons|ai|ont|a) pas"
+    r"|\bnicht (?:getestet|verwendet|benutzt)\b|\bno (?:hemos|usamos|probamos)\b",
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
@@ -420,15 +425,17 @@ _VERSUS = deferred(
 def _before_an_aside(text: str) -> str:
     """A sentence up to the clause behind it that speaks of something else: `We train on 8 A100, and
     it is slow as soon as we go over one node.`"""
-    if not _of_something_else(text) or _OPENS.search(text):
+    if not _of_something_else(text) or _OPENS.search(text) or _NOT_RUN_ON.search(text):
         return text
     clauses = [found.start() for found in _CLAUSE.finditer(text)]
     heads = (text[:at] for at in reversed(clauses))
     return next((head for head in heads if not _of_something_else(head)), text)
 
 
+_NOT_RUN_ON = deferred(r"\buntouched\b|\b(?:was|were) not (?:touched|involved)\b")
+
 _CLAUSE = deferred(
-    r", (?:and|but|so|which) (?!(?:on|with|for|in)\b)[^,]*\b(?:is|was|are|were|it|I|we)\b"
+    r", (?:and|but|so|which|as) (?!(?:on|with|for|in)\b)[^,]*\b(?:is|was|are|were|it|I|we)\b"
     r"|, (?:(?:the|our) )?[a-z]\w+ (?:is|was|are|were)\b"
 )
 
@@ -758,11 +765,12 @@ def _blank(found: re.Match[str]) -> str:
 
 
 _SPREAD_OVER = deferred(
-    r"(?:\b(?:accumulat|shard|spread|split|distribut|partition|summed|averag|parallel|packed"
+    r"(?:\b(?:launch|start|ran\b|run\b|execut|train|accumulat|shard|spread|split|distribut|partition|summed|averag|parallel|packed"
     r"|replicat|repeat|timed|measured|mean|median|FSDP|HSDP|ZeRO|DDP|stage)[\w-]*(?: [0-3])?"
     r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"
-    r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|the whole|[0-9]+ (?:steps|iterations|runs"
+    r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|it\b|the whole|[0-9]+ (?:steps"
+    r"|iterations|runs"
     r"|epochs|batches)|the first|the last|(?:(?:the|our|its|these|both) )?(?:data[- ]parallel "
     r"|DP )?"
     r"(?:nodes?|GPUs|ranks|devices|cards|chips|machines|hosts|groups?|ICI|DCN)\b"

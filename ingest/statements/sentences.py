@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from assay.ingest.columns.composite import NAMES, degrees, layout, numbers
-from assay.ingest.prose.claims import OF_A_PRODUCT, Part, stands_alone
+from assay.ingest.prose.claims import COUNTS, OF_A_PRODUCT, Part, stands_alone
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
@@ -137,14 +137,16 @@ OF_TOKENS = {"global_batch": "global_batch_tokens"}
 """Fields that are others where their value is counted in tokens."""
 
 _BOUND = deferred(
-    r"[,;|(){}\[\]—，。；、（）]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
+    r"[,;|(){}\[\]—，。；、（）]|\. |\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--"
+    r"|\ba\b"
     r"|[0-9] "
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|(?:is|was|are|were"
+    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都恒]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|at|equals|(?:is|was|are|were"
     r"|stay(?:s|ed)?|remain(?:s|ed)?)"
-    r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
+    r"(?: (?:(?:always|kept|set|fixed|held|constant|pinned|chosen|both|all|again|here|simply|just"
+    r"|equal|left|now|still) ?)*(?:to|at)?)?))?[\s*`\"']*$"
 )
 
 _GLOSS = deferred(
@@ -188,7 +190,7 @@ _WAYS = deferred(
 _SHORT_WAYS = deferred(r"(?<![\w.-])([0-9]+)[ -]way (TP|PP|DP|CP|EP)\b")
 
 _BEFORE_NOUN = deferred(
-    r"(?<![\w.,$/-])([0-9]+(?:,[0-9]{3})*[kKM]?)[ -]"
+    r"(?<![\w.,$/-])(?<![x×*] )([0-9]+(?:,[0-9]{3})*[kKM]?)[ -]"
     r"(?:tokens? )?((?:[A-Za-z][\w-]*)(?: [A-Za-z][\w-]*){0,3})"
 )
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
@@ -224,7 +226,8 @@ _ACCUMULATES = deferred(
 """How a sentence begins that is about it."""
 
 _SPACED = deferred(
-    r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)) ([0-9]+)(?![\w.]|-[0-9])"
+    r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)) "
+    r"([0-9]+|one|two|four|eight|sixteen)(?!\w|\.[0-9]|-[0-9])"
 )
 
 _WORDS = deferred(
@@ -259,9 +262,9 @@ _RECOMPUTED = deferred(
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
     r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
-    r"|remat(?: policy)?)"
+    r"|remat(?:eriali[sz]ation)?(?: policy)?)"
     r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
-    r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none)\b"
+    r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none|off)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
     r"|re-?materiali[sz]ed)\b"
     r"|\b(?:recomputes?|recomputed|check-?points?|check-?pointed)(?: (?:activations|everything))?"
@@ -287,6 +290,7 @@ _CHECKPOINTED = deferred(
     r" (?:on\b(?! (?:every|each|all)\b)|(?:enabled|used|active|applied)\b)"
     r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*"
     r"|[*_`]* ?[=:] ?(?:true|yes)\b)?"
+    r"(?P<no>[*_`]* ?[=:] ?(?:false|no|none|off|disabled)\b)?"
     r"(?P<off>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally))*"
     r" (?:off|disabled|none|not (?:used|enabled|needed|applied)|unused)\b)?"
     r"(?P<all> (?:on|of|for|in|at|after|to) (?:every|each|all|whole|entire)(?: the)?"
@@ -335,6 +339,72 @@ _SWITCHES = {
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""
 
+_FLASH = deferred(
+    r"(?P<off>\b(?:no|without|not use|never use[sd]?) (?:any )?)?"
+    r"\bflash[ -_]?att(?:ention|n)\b(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
+    r"|(?P<plain>\b(?:eager|unfused|naive|un-fused|vanilla)(?: PyTorch)?[ -](?:(?:softmax"
+    r"|self)[ -])?"
+    r"attention\b|\battn_implementation\W{1,4}eager\b|\battention(?: backend| kernel"
+    r"| implementation)? ?[:=] ?(?:eager|unfused|naive)\b|朴素(?:的)?注意力"
+    r"|注意力(?:机制)?(?:采用|使用|为)朴素)"
+    r"|(?<![\w-])(?-i:FA-?[23])(?![\w-])|(?P<zh>(?:不使用|未使用|未开启|关闭"
+    r"|没有使用) ?flash[ -]?att(?:ention|n))",
+    re.IGNORECASE,
+)
+"""Attention in one kernel, or in several."""
+
+_OF_ITSELF = deferred(
+    r"[`\"'*_ ]*(?:vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
+    r"|is (?:installed|required|needed"
+    r"|supported|faster)|speeds?|require|support|backward|forward|kernels? (?:is|are|take)|[vx=]*"
+    r"(?:>=|==))",
+    re.IGNORECASE,
+)
+"""Behind attention that a sentence is about, whatever ran with it."""
+
+_ADVISES = deferred(
+    r"\b(?:install|pip|supports?|requires?|enable|try|consider|recommend\w*|can|could|may|if|optional"
+    r"|compared?|vs\.?|versus|than|faster|available|build|compile[sd]? from)\b[^,;]{0,60}$",
+    re.IGNORECASE,
+)
+
+
+def _attention(text: str) -> Part | None:
+    """The attention that a sentence says the runs had; none of several, or of advice."""
+    every = list(_FLASH.finditer(text)) if "tt" in text or "FA" in text or "注意力" in text else []
+    kinds = {"unfused" if any(each.groups()) else "flash" for each in every}
+    if len(kinds) != 1 or _WITH_AND_WITHOUT.search(text):
+        return None
+    found = every[0]
+    if _OF_ITSELF.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
+        return None
+    if not any(found.groups()) and (
+        _OFF.search(_clause(text, found)) or _CONDITION.match(text, found.end())
+    ):
+        return None
+    return Part("attention", kinds.pop(), found.start())
+
+
+_NOT_SEQUENCE_PARALLEL = deferred(
+    r"\b(?:no|without|disabl(?:ed?|ing)|not us(?:e|ed|ing)|turn(?:ed)? off)(?: any)? "
+    r"sequence[ -]parallel(?:ism)?\b(?! (?:in|for|on) (?!all|any))"
+    r"|\bsequence[ -]parallel(?:ism)? (?:(?:is|was|turned|switched) )*(?:off|disabled|not used)\b",
+    re.IGNORECASE,
+)
+
+_NOT_INTERLEAVED = deferred(
+    r"\b(?:no|without) (?:pipeline )?interleaving\b|\binterleaving (?:is|was) (?:not (?:used"
+    r"|applied)"
+    r"|off|disabled)\b|\bnon-interleaved\b",
+    re.IGNORECASE,
+)
+"""A stage is one chunk of the model."""
+
+_WITH_AND_WITHOUT = deferred(
+    r"\b(?:with (?:and|or|vs\.?) without|with/without|on/off"
+    r"|on and off)\b"
+)
+
 _NOT_ACCUMULATED = deferred(
     r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b"
     r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row))"
@@ -343,7 +413,8 @@ _NOT_ACCUMULATED = deferred(
     r"(?:off|disabled|none|not used|never used|unused)\b"
     r"|\b(?:(?:never|(?:do|did|does)(?: not|n['’]t)) accumulate|without accumulating)"
     r"(?: any| the)? gradients?\b(?! (?:in|over|across) (?!any|all|every))"
-    r"|(?:不使用|未使用|没有使用|无|未开启|不开启|关闭|不做|没有)(?:任何)?\s*"
+    r"|\baccum(?:ulation)?(?: steps)?: ?(?:none|off)\b"
+    r"|(?:不使用|未使用|没有使用|无|未开启|不开启|关闭|不做|没有|未做|没做|未进行)(?:任何)?\s*"
     r"(?:gradient accumulation(?: steps)?|梯度累[积加计])"
     r"|\bgradients (?:are|were) (?:never|not) accumulated\b(?! (?:in|over|across) (?!any|all"
     r"|every))",
@@ -407,12 +478,12 @@ _UNSHARDED = deferred(
     r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients"
     r"|model"
     r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b"
-    r"|\b(?:no|without) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)"
+    r"|\b(?:no|without|not use(?: any)?) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)"
     r"|(?:不使用|未使用|没有使用|未开启|不开启|关闭)\s*(?:DeepSpeed )?ZeRO(?![ -]?[0-3A-Za-z])",
     re.IGNORECASE,
 )
 
-_OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
+_OFF = deferred(r"\b(?:no|without|not|disabl(?:ed?|ing)|off|never|avoid\w*)\b", re.IGNORECASE)
 
 _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
@@ -756,6 +827,8 @@ def _noun(words: str) -> str | None:
     """The field that words behind a number name: the most of them that are a label."""
     each = words.split()
     for count in range(len(each), 1, -1):
+        if each[count - 1] in ("per", "of", "for", "on", "in"):
+            continue  # of what comes behind it
         if name := known(" ".join(each[:count])):
             return name if fields(Configuration)[name].dtype.is_integer() else None
     return _NOUNS.get(" ".join(each[:2])) or _NOUNS.get(each[0])
@@ -772,7 +845,7 @@ def _lettered(text: str) -> Iterator[Part]:
     capitals = {pair[1]: pair for pair in pairs if pair[1] in "LHASBT"}
     yield from _degrees_by_letters(text)
     for letters, least, names in _CAPITALS:
-        if set(letters) <= capitals.keys() and int(capitals[letters[1]][2].strip("kK")) >= least:
+        if set(letters) <= capitals.keys() and int(capitals[letters[1]][2].strip("kK.")) >= least:
             for letter, name in names.items():
                 if letter in capitals:
                     yield Part(name, capitals[letter][2], capitals[letter].start(2))
@@ -817,7 +890,7 @@ _BESIDE_DEGREES = {"mb": "micro_batch", "gb": "global_batch", "s": "seq_len"}
 """Short names that mean something beside those of degrees: `tp=4 pp=8 mb=1 gb=2048`."""
 
 
-_ALL_ALIKE = deferred(r"(?<![\w=])((?:[TPDCE]P ?= ?){2,4})([0-9]{1,4})(?![\w.]|,[0-9])")
+_ALL_ALIKE = deferred(r"(?<![\w=])((?:[TPDCE]P ?= ?){2,4})([0-9]{1,4})(?!\w|[.,][0-9])")
 """Degrees that are as large as each other: `TP=PP=1`."""
 
 
@@ -834,7 +907,10 @@ _DEGREES_OF = {"tp", "pp", "dp", "cp", "ep"}
 def _short(text: str) -> Iterator[Part]:
     """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
     yield from _all_alike(text)
-    found = [Part(NAMES[s[1].casefold()], s[2], s.start(2)) for s in _SPACED.finditer(text)]
+    found = [
+        Part(NAMES[s[1].casefold()], COUNTS.get(s[2], s[2]), s.start(2))
+        for s in _SPACED.finditer(text)
+    ]
     for word in _WORDS.finditer(text):
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
     alone = len({part.name for part in found}) < _TWO
@@ -986,7 +1062,7 @@ def _checkpointed(text: str) -> Part | None:
     for found in _CHECKPOINTED.finditer(text) if _OF_RECOMPUTATION.search(text) else ():
         if _OF_SOME_MODELS.match(text, found.end()):
             continue
-        if found["off"] and not _KIND.search(text, 0, found.start()):
+        if (found["off"] or found["no"]) and not _KIND.search(text, 0, found.start()):
             return Part("recompute", "none", found.start())
         if found["all"]:
             return Part("recompute", "full", found.start())
@@ -1012,27 +1088,18 @@ def switched(text: str) -> Iterator[Part]:
         word = found[group].casefold()
         said = (
             "none"
-            if word in ("no", "without", "not", "neither", "never")
+            if word in ("no", "without", "not", "neither", "never", "off")
             else word.removesuffix("ly")
         )
         said = "full" if said == "ful" else said
         yield Part("recompute", said, found.start(group))
     if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
         yield kept
-    for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
-        named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
-        words = re.findall(named, found[0], re.IGNORECASE)
-        kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
-        for kind in kinds:
-            yield Part(f"{kind}p", "1", found.start())
+    yield from _of_one_rank(text)
     if (rest := _REST_IS_DATA.search(text)) and not _PIPELINED.search(text):
         yield Part("pp", "1", rest.start())
     if whole := _UNSHARDED.search(text):
         yield Part("zero_stage", "0", whole.start())
-    if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
-        for word in re.findall(r"张量|流水|上下|专家|tensor|pipeline|context|expert", unused[1]):
-            name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")
-            yield Part(name, "1", unused.start(1))
     if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(_BUT_FOR.sub(_blank, text))):
         how = again["how"] or again["kind"] or again["bare"]
         kind = "无" if again["off"] or again["not"] else how or " "
@@ -1042,10 +1109,30 @@ def switched(text: str) -> Iterator[Part]:
         yield Part("", "", 0)  # a statement by its form
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
+    if fused := _attention(text):
+        yield fused
     for pattern, (name, word) in _SWITCHES.items():
         on = pattern.search(text)
         if on and not (_OFF.search(_clause(text, on)) or _CONDITION.match(text, on.end())):
             yield Part(name, word, on.start())
+
+
+def _of_one_rank(text: str) -> Iterator[Part]:
+    """Parallelism of one rank, of one chunk or of none, by the words that say so."""
+    for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
+        named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
+        words = re.findall(named, found[0], re.IGNORECASE)
+        kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
+        for kind in kinds:
+            yield Part(f"{kind}p", "1", found.start())
+    if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
+        for word in re.findall(r"张量|流水|上下|专家|tensor|pipeline|context|expert", unused[1]):
+            name = _KIND_IN_CHINESE.get(word, f"{word[0]}p")
+            yield Part(name, "1", unused.start(1))
+    if unshared := _NOT_SEQUENCE_PARALLEL.search(text):
+        yield Part("sequence_parallel", "False", unshared.start())
+    if once := _NOT_INTERLEAVED.search(text):
+        yield Part("vp", "1", once.start())
 
 
 _CONDITION = deferred(

@@ -114,6 +114,7 @@ _OF_PROGRAMS = {
     "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
     "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",
     "ims_per_batch": "global_batch", "num_microbatches": "accumulation",
+    "num_model_chunks": "vp",
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
 }  # fmt: skip
 """Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""

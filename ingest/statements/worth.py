@@ -44,6 +44,9 @@ _PARTS = (
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
     r"再計算",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
+    r"[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
+    r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",
+    r"(?i:world size (?:of )?[0-9]|micro-?batch(?:es)? of|\bstage-[0-3]\b|朴素实现)",
     r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",
     r"(?:[Aa]|ach|ery|[Tt]he) (?:[\w-]+ )?(?:node|server) (?:of [\w` -]{3,24} )?"
     r"has [*_]{0,2}(?:[0-9]|four|eight)",

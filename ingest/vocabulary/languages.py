@@ -68,6 +68,25 @@ _HAS_EUROPEAN = re.compile(
 """In every text whose words are read as German, French, Spanish, Portuguese, Italian
 or Russian."""
 
+_HAS_MANY_WORDS = re.compile(
+    r"\bw/|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
+    r"|every)\b.{0,12}"
+    r"(?:ing|ed with) |redundancy|zero,? (?:at|in|of|its|the|[fst])|micro-?batch"
+    r"|[a-z] [a-z] ?= ?[0-9]"
+    r"|[0-9][kK]? as |P and [TPDCE]P|\bTP (?:with|in|on)|mesh \(|[0-9] ranks|-node |pipeline "
+    r"|[0-9] K |-N ?[0-9]|[sd]/(?:node|host)|[0-9] (?:[GN]PU|GCD|card|acc|chip)|\bonly\b|closed"
+    r"|left out|not in use|avoided|skipped|activations (?:are|were)|batch of|\bpure"
+    r"|there (?:is|was)"
+    r"|neither|of (?:them|these)|tensor width|\bb(?:s|sz|atch(?:[ _]size)?) ?[=:] ?[0-9]+ ?\("
+    r"|whole-"
+    r"|\b(?:AC|SP) |, which |checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
+    r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
+    r"|[PS]\) ",
+    re.IGNORECASE,
+)
+"""In every text in which an expression of more words, or of other ones, is put in those of"
+" forms."""
+
 _HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_|&(?:times|#215|#xd7);")
 
 
@@ -91,6 +110,8 @@ def in_english(text: str) -> Plain:
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")
+    if _HAS_MANY_WORDS.search(text):
+        plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):
         plain = _replace(_put(plain, "european"), _word(), _meant)
     return plain if plain.text == text else _replace(plain, _BLANKS, lambda _: " ")
