@@ -118,6 +118,9 @@ _NAMES_OF_OTHERS = (
 _OF_OTHERS = deferred(
     r"(?i:\bthe (?:original|official|released|published) (?:\w+ )?(?:models?|papers?|training|runs?"
     r"|authors?|implementation|recipe)\b)"
+    r"|(?i:\b(?:our|an|the) (?:earlier|previous|older) (?:report|paper|post|page|version"
+    r"|release)\b)"
+    r"|(?i:\b(?:shall|will|plan to|intend to) (?:be )?(?:publish|releas|report|benchmark)\w*)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
     r"|trains?|trained|claims?|states?|measured?|measures)\b)"
     r"|\b[A-Z]\w+['’]s [A-Z][\w.-]* (?:was|were|has been|used|uses)\b"

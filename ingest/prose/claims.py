@@ -82,7 +82,7 @@ _ONE = (
 _ONE_OF = (
     rf"(?:(?:per|each|every)[ -](?:data[ -]parallel |model )?|/ ?|an? |(?:on|in|for|to|by|at"
     rf"|onto) (?:each|every|an?|one"
-    rf"|a single) (?:of (?:the|our) (?:[0-9]+ )?)?|on its own ){_ONE}|apiece\b"
+    rf"|a single) (?:of (?:(?:the|our) )?(?:[0-9]+ )?)?|on its own ){_ONE}|apiece\b"
     r"|(?:on|for|to|with) each\b(?! (?!GPU)\w)"
 )
 """Behind a batch: it is that of one device."""
@@ -294,6 +294,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} "
         rf"(?:always |then |again )?{_TAKES} {{N}} {_THINGS}"),
+    ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) (?:weight |optimi[sz]er |gradient )?"
+        rf"(?:step|update) over {{N}} {_THINGS}"),
+    (
+        "global_batch_tokens", "tok",
+        rf"\b{_BATCH} (?:per|for each|of each) {_STEP}{_SET}{{N}}{_TOKENS}",
+    ),
     (
         "global_batch", "batch",
         rf"\b(?:global|total|effective|overall) (?:mini-?)?batch {_TAKES} {{N}} {_THINGS}",
@@ -398,6 +404,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?: (?:of|is|was|equals?|stays|at)| ?[:=])* {N}",
     ),
     ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
+    ("kind", "p", r"\b(?P<kind>(?-i:[TPDEC]P)) (?:takes|amounts to|equals|occupies) {N}\b"),
     ("kind", "p", r"{N} (?:ranks|replicas|ways|groups) of (?P<kind>(?-i:[TPDEC]P))\b"),
     ("pp", "pipeline", r"{N} pipeline[ -](?:parallel )?stages\b"),
     ("pp", "pipelin", r"{N}-stage pipelin(?:e|ing)\b"),
@@ -409,7 +416,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     (
         "kind", "way",
         r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|divided|cut) {N}[ -]ways? "
-        rf"(?:with|by|using|via|through|in) {_KIND}",
+        rf"(?:(?:with|by|using|via|through|in) |\(){_KIND}",
     ),
     (
         "cp", "ring|context|ulysses|sequence",
@@ -417,6 +424,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?:the|each"
         rf"|every|all) \w+|sequences) )?(?:over|across|among) {{N}} {_MANY} (?:with|by|using|via) "
         r"(?:ring[ -]attention|context|ulysses|sequence[ -]parallel)",
+    ),
+    (
+        "ep", "expert",
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|placed|distributed) "
+        rf"(?:over|across|among|on) {{N}} {_MANY} (?:with|by|using|via|through) expert",
     ),
     (
         "tp", "tensor",
@@ -434,8 +446,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:each|every|a|per) (?:(?:pipeline|physical) )?stage (?:keeps|has|holds|runs|owns|gets"
         r"|hosts|is (?:split|cut|divided) into) {N} (?:model |virtual )*(?:chunks|stages)\b",
     ),
-    ("vp", "chunk", rf"{{N}} (?:model |virtual )?chunks (?:per|on each|on every|for each"
-    rf"|a) {_ONE}"),
+    ("vp", "chunk", rf"{{N}} (?:model |virtual )?chunks (?:per|on each|on every|in each|for each"
+    rf"|a) (?:(?:pipeline )?stage\b|{_ONE})"),
     ("seq_len", "token", rf"{{N}}[ -]tokens?[ -](?:long )?(?:windows?|blocks?|seqs?|{_TEXTS})\b"),
     (
         "seq_len", "token",
@@ -580,14 +592,14 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "window", rf"{_ITEM}{_LONG}{{N}}(?:[ -]token)? window{_ENDED}"),
     ("seq_len", "context", rf"{_LONG}{{N}} tokens of context\b"),
     ("seq_len", "long", rf"{_LONG}{{N}}-long {_TEXTS}"),
-    ("seq_len", "token", rf"\b(?:blocks|windows|segments|pieces) of {_LONG}{{N}} tokens\b"),
+    ("seq_len", "token", rf"\b(?:blocks|windows?|segments|pieces) of {_LONG}{{N}} tokens\b"),
     (
         "batch_size", "batch",
         r"{N}-(?:sample|sequence|image|example) (?:mini-?)?batch(?:es)?\b",
     ),
     (
         "seq_len", "sequence",
-        rf"\b(?:with|and|at|using) (?=[0-9]{{1,3}}[kK]){{N}} sequences{_ENDED}",
+        rf"(?:\b(?:with|and|at|using)|[,;]) (?=[0-9]{{1,3}}[kK]){{N}} (?:sequences|seqs){_ENDED}",
     ),
     ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
     (
@@ -612,7 +624,7 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
     ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )(?<!tensor )"
         rf"(?<!pipeline )(?<!beam )(?<!bus )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
     ("hidden", "wide", r"{N}[ -]wide\b"),
-    ("hidden", "dim", r"{N}[ -]dim\b(?! heads?)"),
+    ("hidden", "dim", r"{N}[ -]dims?\b(?! heads?)"),
     ("hidden", "embedding", r"(?:^|[,;(] ?)embeddings? (?:of )?(?=[0-9]{3}){N}(?=\s*(?:[,;.)]|$))"),
     (
         "hidden", "hidden|model|embedding",

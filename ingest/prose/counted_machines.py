@@ -212,7 +212,8 @@ _CARDS = deferred(
 """Cards that are counted apart from their name: `Ascend 910B，8 卡，FP16`."""
 
 _NO_HOST = (
-    r"(?:of (?:the|our|these)(?: [0-9]+)? )?(?:[\w-]+ ){0,2}?(?:worker|rank|process|replica|run|job"
+    r"(?:of (?:the|our|these)(?: [0-9]+)? )?(?:[\w-]+ ){0,2}?(?:heading|title|section|table|figure"
+    r"|column|panel|plot|worker|rank|process|replica|run|job"
     r"|experiment|trial|training|model|network|variant|seed|config|setting|row|entry|benchmark"
     r"|test|result|measurement|fine-?tun|pre-?train|time)"
 )
@@ -563,7 +564,8 @@ _ONE_HOST = deferred(
     rf"|containing|having|that has"
     rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
     rf"(?:a total of )?{_OF_THEM_EACH}"
-    rf"|(?<![\w.,$-])(?P<k>[0-9]+)(?: ?[x×]? ?|-)(?:NVIDIA )?(?:{SIGN}|GPU)[ -](?:node|server"
+    rf"|(?<![\w.,$-])(?P<k>[0-9]+)(?: ?[x×]? ?|-)(?:NVIDIA )?(?:{SIGN}"
+    rf"|GPU)[ -](?:{SIGN} )?(?:node|server"
     r"|machine|VM|instance|host|box|workstation|rig)\b"
     rf"|{_COUNTED.replace('<m>', '<j>')}(?:{SIGN}s?|{NOUN})(?: {NOUN})? (?:in|on|inside|from) "
     rf"(?:an?|one|a single|the same|our|my) {KIND}(?:node|server|machine|VM|instance|host|DGX)\b",

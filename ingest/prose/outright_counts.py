@@ -280,7 +280,7 @@ _HAN_OF_EACH = deferred(
 """Cards of each node: `每节点 4 卡`."""
 
 _HAN_NODES = deferred(
-    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机"
+    rf"{_han('nodes')}(?:个\s?(?:计算\s?)?(?:节点|服务器)|节点(?!数)|机(?=\s?[，,、]\s?每)|台\s?(?:(?:{SIGN})\s?)?(?:服务器|机器|主机"
     rf"|(?:{INSTANCE})))"
     r"(?!\s?[x×*、/~～-]\s?[0-9]|以[上下内]|左右)",
     re.IGNORECASE,

@@ -122,8 +122,9 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
 
 def by_commas(text: str) -> str:
     """A list of settings between slashes with commas in their places."""
-    of_settings = text.count(" / ") >= OF_A_LIST and not _NUMBERS_APART.search(text)
-    if of_settings:
+    strokes = text.count(" / ")
+    few = strokes == OF_A_LIST - 1 and _FEW_ITEMS.fullmatch(text)
+    if (strokes >= OF_A_LIST or few) and not _NUMBERS_APART.search(text):
         return text.replace(" / ", " ; ")
     if text.count(" · ") > 1:
         return text.replace(" · ", " ; ")
@@ -158,6 +159,9 @@ _PIPED = re.compile(r"(?:^|\| )\W*[A-Za-z][\w ./-]{0,30}[:=] ?[^|]+(?:\| |$)")
 _NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
 """A number of several: `TP 1 / 2 / 4 / 8`."""
 
+
+_FEW_ITEMS = re.compile(r"(?:[^/]{1,40}? / ){2}[^/]{1,40}")
+"""Three items of few words each: `micro_bs: 6 / acc: 10 / nodes: 1`."""
 
 OF_A_LIST = 3
 """Slashes with a blank on both sides in a line that is a list."""
@@ -238,7 +242,7 @@ def everywhere(line: Line) -> dict[str, Cell]:
 
 
 PAIR = deferred(
-    r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.]|,[0-9])"
+    r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9](?:[\w.]*\w)?)(?!\w|[.,][0-9])"
     r"(?!(?<=[0-9][KMkm]) ?tok)"
 )
 """A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`; nor a batch that is

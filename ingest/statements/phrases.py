@@ -89,6 +89,9 @@ _IN_ALL = deferred(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+
 
 _HAS = deferred(r"\b[Mm]odel has ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) parameters\b")
 
+_EXACT = deferred(r"(?<![\w,.])([0-9]{1,3}(?:,[0-9]{3}){2,4}) (?:total )?parameters\b")
+"""All parameters of a model, counted to the last one."""
+
 _NAMED = deferred(
     r"\W*(?:model(?:[_ ]name(?:_or_path)?)?|模型(?:名称)?)[\"']?\s*[:：=]\s*[\"']?"
     r"((?:[\w.-]+/)?[A-Za-z][\w.]*(?:-[\w.]+)*?[-_ ]?[0-9]+(?:\.[0-9]+)?[bBmM](?:-[\w.]+)*)"
@@ -214,7 +217,8 @@ _ASIDE = deferred(
     r"|if(?! not (?:otherwise )?(?:stated|noted|specified|mentioned|said|given))"
     r"|=\s?[0-9]+ or [A-Za-z_]+\s?="
     r"|for (?:rows? |lines? |runs? |#)?[0-9]+ ?[-–] ?[0-9]+(?=\W*$)"
-    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表"
+    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表|기존 ?연구|선행 ?연구|尝试过|试过"
+    r"|\blogin nodes?\b"
     r"|最[大多]支持|支持最[大多]|作为(?:对比|对照|参考)|官方公布|n['’](?:avons|ai|ont|a) pas"
     r"|\bnicht (?:getestet|verwendet|benutzt)\b|\bno (?:hemos|usamos|probamos)\b",
     re.IGNORECASE,
@@ -944,7 +948,8 @@ _FULLY_SHARDED = deferred(
 """Full sharding in words: `FSDP full sharding`, `fully sharded with FSDP2`."""
 
 _FORMS = {
-    PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters", _ENABLED: "dtype",
+    PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters", _EXACT: "parameters",
+    _ENABLED: "dtype",
 }  # fmt: skip
 """Forms of lines that say one field each."""
 

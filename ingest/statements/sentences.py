@@ -143,7 +143,7 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都恒]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|at|equals|(?:is|was|are|were"
+    r"[\s*`\"']*(?:(?:一律|统一|始终|一直)?(?:[均都恒]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|at|equals|(?:is|was|are|were"
     r"|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant|pinned|chosen|both|all|again|here|simply|just"
     r"|equal|left|now|still) ?)*(?:to|at)?)?))?[\s*`\"']*$"
@@ -241,7 +241,7 @@ _SPELLED = deferred(
 )
 """Degrees by the words for what is split: `tensor 4 / pipeline 2 / data 8`."""
 
-_BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
+_BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LHA])(?![\w-])")
 
 _TUPLE = deferred(
     r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
@@ -341,7 +341,8 @@ _SWITCHES = {
 
 _FLASH = deferred(
     r"(?P<off>\b(?:no|without|not use|never use[sd]?) (?:any )?)?"
-    r"\bflash[ -_]?att(?:ention|n)\b(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
+    r"\b(?:flash[ -_]?att(?:ention|n)\b(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
+    r"|attention(?: backend| kernel)? ?[:=] ?(?:\w+ )?flash\b)"
     r"|(?P<plain>\b(?:eager|unfused|naive|un-fused|vanilla)(?: PyTorch)?[ -](?:(?:softmax"
     r"|self)[ -])?"
     r"attention\b|\battn_implementation\W{1,4}eager\b|\battention(?: backend| kernel"
@@ -423,7 +424,7 @@ _NOT_ACCUMULATED = deferred(
 """Every micro-batch is a step: `no grad accumulation`."""
 
 _AGAIN_IN_CHINESE = deferred(
-    r"(?:(?P<off>关闭|不使用|未使用|未开启|不开启?|未启用|禁用|无)|(?:开启|使用|启用|打开|采用|改用|改为)了?)\s*"
+    r"(?:(?P<off>关闭了?|不使用|未使用|未开启|不开启?|未启用|禁用了?|无)|(?:开启|使用|启用|打开|采用|改用|改为)了?)\s*"
     r"(?:[^。;；,，]{1,48}[与和及、])?"
     r"(?P<how>全量|完全|全部|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
     r"|(?:gradient|activation) checkpointing)(?:[(（](?P<kind>全量|完全|全部|全|选择性)[)）])?"
@@ -852,8 +853,11 @@ def _lettered(text: str) -> Iterator[Part]:
     behind = {found[2]: found for found in _BEHIND.finditer(text)}
     if behind.keys() >= {"L", "H"}:
         wide = int(behind["H"][1]) >= NARROWEST
-        for letter, name in (("L", "layers"), ("H", "hidden" if wide else "heads")):
-            yield Part(name, behind[letter][1], behind[letter].start(1))
+        kinds = {"L": "layers", "H": "hidden" if wide else "heads"} | (
+            {"A": "heads"} if wide else {}
+        )
+        for letter in behind.keys() & kinds.keys():
+            yield Part(kinds[letter], behind[letter][1], behind[letter].start(1))
 
 
 _BY_LETTER = deferred(
