@@ -79,7 +79,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|there (?:is|was)"
     r"|neither|of (?:them|these)|tensor width|\bb(?:s|sz|atch(?:[ _]size)?) ?[=:] ?[0-9]+ ?\("
     r"|whole-"
-    r"|\b(?:AC|SP)\b|, which |lone |nothing |left off|[0-9]-(?:[GN]PU|chip|GCD) |[x×] ?GPU"
+    r"|\b(?-i:AC|SP)\b|, which |lone |nothing |left off|[0-9]-(?:[GN]PU|chip|GCD) |[x×] ?GPU"
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
     r"|[PS]\) ",
