@@ -1126,7 +1126,8 @@ def _of_one_rank(text: str) -> Iterator[Part]:
     for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
         named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
         words = re.findall(named, found[0], re.IGNORECASE)
-        kinds = "tp" if "model" in words else "".join(word[0].casefold() for word in words)
+        model = any(word.casefold() == "model" for word in words)
+        kinds = "t" if model else "".join(word[0].casefold() for word in words)
         for kind in kinds:
             yield Part(f"{kind}p", "1", found.start())
     if not text.isascii() and (unused := _NOT_IN_CHINESE.search(text)):
