@@ -464,10 +464,11 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         else:
             record.other.append((spec.name, text))
         return
-    record.cells[spec.name] = cell
     counts = spec.name == "gpu" and not several(text)
     counted = _COUNTED_DEVICE.match(text) if counts else None
     chips = chips_of(cell) if spec.name == "gpu" else None
+    alone = counts and chips is None  # a slice is named by its size: `2x v6e-64`
+    record.cells[spec.name] = cell._replace(text=_uncounted(text)) if alone else cell
     machines = _MACHINES.fullmatch(signed(text)) if counts else None
     if chips and "gpus" not in record.cells:
         record.cells["gpus"] = chips
@@ -478,6 +479,25 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells = {**told, **record.cells}
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def _uncounted(text: str) -> str:
+    """The device of a cell that counts it, as it is printed there; elsewhere the whole cell.
+
+    >>> _uncounted("8 × RTX 4090"), _uncounted("A100-80GB x 8"), _uncounted("H100 SXM5 (8x)")
+    ('RTX 4090', 'A100-80GB', 'H100 SXM5')
+    >>> _uncounted("2 x A100-8"), _uncounted("4x TPU"), _uncounted("2x HGX H100")
+    ('2 x A100-8', '4x TPU', '2x HGX H100')
+    """
+    found = _BEHIND_COUNT.fullmatch(signed(text)) or _BEFORE_COUNT.fullmatch(signed(text))
+    return text[found.start(1) : found.end(1)] if found else text
+
+
+_BEHIND_COUNT = re.compile(rf"[0-9]+(?: ?[x×*] ?| )({SIGN})s?(?: ?[†‡§¶*]+)?")
+
+_BEFORE_COUNT = re.compile(
+    rf"({SIGN})s?(?: ?[x×*] ?[0-9]+| ?[(（](?:[x×] ?[0-9]+|[0-9]+ ?[x×])[)）])"
+)
 
 
 _OF_AGAIN = {"recompute", "activation_checkpointing"}
