@@ -17,9 +17,10 @@ from math import prod
 
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
+from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import configured_by, normalise
 
 Above = Callable[[], Sequence[str]]
 """The texts above a table: they are put together where a label asks for what they say."""
@@ -207,19 +208,48 @@ def with_first_of_two(grid: Grid) -> Grid:
 
 
 def with_models(grid: Grid) -> Grid:
-    """The grid with the label of a model over a column of workloads, all of which name one by its
-    size, where no other column does: `workload | llama3.1-8b-pretrain`."""
+    """The grid with the label of a model over a column of workloads, most of which name one by its
+    size, or of names, all of which are one's or stand beside what identifies it, where no other
+    column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under `model id` name
+    none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    named = [at for at, label in enumerate(labels) if label in _WORKLOADS]
-    if grid.labels or len(named) != 1 or "model" in labels:
+    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES):
         return grid
-    at = named[0]
     rows = [row for row in grid.rows if len(row.cells) == len(labels)]
-    if 2 * sum(_A_MODEL.match(plain(row.cells[at].text)) is not None for row in rows) <= len(rows):
-        return grid
+    texts = [[text for row in rows if (text := plain(row.cells[at].text))]
+             for at in range(len(labels))]  # fmt: skip
+    ids = [
+        at
+        for at, label in enumerate(labels)
+        if label in _IDENTIFIERS and texts[at] and all(map(_NUMBERED.fullmatch, texts[at]))
+    ]
+    told = dict.fromkeys(ids, "id")
+    named = [at for at, label in enumerate(labels) if label in _WORKLOADS]
+    if len(named) == 1 and 2 * sum(map(bool, map(_A_MODEL.match, texts[named[0]]))) <= len(rows):
+        named = []
+    named = named or [at for at, label in enumerate(labels) if label in _NAMES
+                      and texts[at] and (ids or all(map(_names_a_model, texts[at])))]  # fmt: skip
+    if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
+        told[named[0]] = "model"
     last = grid.heads[-1]
-    cells = tuple(c._replace(text="model") if n == at else c for n, c in enumerate(last.cells))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    cells = tuple(c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells))
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+
+
+def _of_a_model(label: str) -> bool:
+    """Whether a label is that of a model, and none of `_WORKLOADS`."""
+    return label not in _WORKLOADS and configured_by(label) == "model"
+
+
+def _names_a_model(text: str) -> bool:
+    """Whether a text is nothing but the name of a model, or of its network of images.
+
+    >>> _names_a_model("Cascade R-CNN R101-FPN"), _names_a_model("run 7")
+    (True, False)
+    """
+    if len(text) > LONGEST:
+        return False
+    return _OF_IMAGES.fullmatch(text) is not None or model_named(text) == text
 
 
 _WORKLOADS = {
@@ -227,6 +257,28 @@ _WORKLOADS = {
     "image encoder", "arch", "architecture", "network", "net",
 }  # fmt: skip
 """Labels of what is run: of a model, where the cells name some."""
+
+_NAMES = {"name", "names", "名称", "名字"}
+"""Labels of what is named, whatever it is."""
+
+_IDENTIFIERS = set(map(normalise, ("model id", "model ids", "model key", "model hash")))
+"""Labels of what a model is found by where it is published: a number, or its name."""
+
+_NUMBERED = re.compile(r"[0-9][0-9a-f_-]{3,40}")
+
+_BACKBONE = (
+    r"(?:R(?:N|esNet-?)?-?(?:18|34|50|101|152)|X-?(?:101|152)|RX-?(?:50|101)|(?:V2-)?(?:19|39|99)"
+    r"|(?:Swin|ViT|ConvNeXt|PVT|MViT|HRNet)(?:v2)?-?(?:Ti?|S|B|L|H|W[0-9]{2}))"
+    r"(?:-(?:[0-9]{1,2}x[0-9]{1,2}d|GN|DCN))?(?:-(?:C4|DC5|FPN|BiFPN|PAFPN))?"
+)
+
+_DETECTOR = (
+    r"(?:(?:Fast|Faster|Mask|Cascade|Cascade Mask|Keypoint|Sparse|Panoptic) ?R-CNN|RetinaNet|FCOS"
+    r"|RPN|(?:[A-Z]\w+ )?DETR|Mask2?Former|PanopticFPN)"
+)
+
+_OF_IMAGES = re.compile(rf"(?:{_DETECTOR}[ -])?{_BACKBONE}|{_DETECTOR}")
+"""A network of images by its parts: `Mask R-CNN R50-FPN`, `X101-FPN`."""
 
 _A_MODEL = re.compile(
     r"[A-Za-z][A-Za-z0-9.]*[- _](?:[A-Za-z0-9.]+[- _])*?[0-9]+(?:\.[0-9]+)?[bBmM](?![A-Za-z0-9])"
@@ -434,7 +486,7 @@ def sizes_said(texts: Iterable[str]) -> tuple[str, ...]:
 
 _SAYS_SIZES = re.compile(
     r"[\s>*+-]{0,8}(?:(?:all|the|our) )?[\"“`*_]{0,3}"
-    r"(?:(?:peak|max(?:imum)?|GPU|device) )*mem(?:ory)?\b"
+    r"(?:(?:peak|max(?:imum)?|GPU|device|train(?:ing)?) )*mem(?:ory)?\b"
     r"[\"”`*_]{0,3}[^.;:=|]{0,24}?(?:\b(?:is|are|means|in)\b|[:=—–])",
     re.IGNORECASE,
 )
@@ -539,17 +591,33 @@ def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, 
             all(over) and len({*over}) == len(alone) > 1 and len({labels[at] for at in alone}) == 1
         )
         return {at: f"memory ({labels[at]})" for at in alone} if apart else {}
-    found = {at: m for at, label in enumerate(labels) if (m := _SIZE_OF_SIDE.fullmatch(label))}
-    if len(found) < len(("one", "another")) or len({m[2] for m in found.values()}) > 1:
+    told = {at: m for at, label in enumerate(labels) if (m := _size_of_side(label))}
+    if len(told) < len(("one", "another")) or len({size for _, size in told.values()}) > 1:
         return {}
-    for m in found.values():
-        rests = [
-            x[len(m[1]) :].strip(" ,:–—-()") for x in labels if x.startswith(m[1]) and x != m[0]
-        ]
+    for at, (side, _) in told.items():
+        others = (label for n, label in enumerate(labels) if n != at)
+        rests = [rest for label in others if (rest := _beside_name(label, side))]
         rated = [c for c in header(rests, schema) if c.spec and c.spec.quantity]
-        if not rated or _OF_OTHERS.search(m[1]):
+        if not rated or _OF_OTHERS.search(side):
             return {}
-    return {at: f"{m[1]} memory ({m[2]})" for at, m in found.items()}
+    behind = all(_SIZE_FIRST.fullmatch(labels[at]) for at in told)
+    return {at: f"memory ({size}), {side}" if behind else f"{side} memory ({size})"
+            for at, (side, size) in told.items()}  # fmt: skip
+
+
+def _size_of_side(label: str) -> tuple[str, str] | None:
+    """The name of a side and the unit of bytes that a label is: `H100 GB`, `GB, fp32`."""
+    if first := _SIZE_FIRST.fullmatch(label):
+        return first[2], first[1]
+    found = _SIZE_OF_SIDE.fullmatch(label)
+    return (found[1], found[2]) if found else None
+
+
+def _beside_name(label: str, name: str) -> str:
+    """What stands behind a name in a label, or in front of it; nothing where it has neither."""
+    rest = label.removeprefix(name) if label.startswith(name) else label.removesuffix(name)
+    rest = rest if len(rest) < len(label) else label.removesuffix(f"({name})")
+    return rest.strip(" ,:–—-()") if len(rest) < len(label) else ""
 
 
 def _ran_out(grid: Grid, places: Iterable[int]) -> bool:
@@ -572,6 +640,9 @@ _SIZE_OF_SIDE = re.compile(
     r"(?:[,:]? | [–—-] | ?(?=\())\(?([GM]i?B)\)?"
 )
 """A label of a side, and a unit of bytes as words of their own: `H100 GB`, `A100 (GiB)`."""
+
+_SIZE_FIRST = re.compile(r"([GM]i?B)(?:[,:] ?| [–—-] | ?(?=\())\(?([^()\s][^()]{0,40}?)\)?")
+"""The same with the unit first: `GB, fp32`, `GiB (compiled)`."""
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:GPU|device|peak|long-context|activation|training) )?memory\b"

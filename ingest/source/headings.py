@@ -140,6 +140,23 @@ def part_of_set_up(title: str) -> bool:
     return _PART_OF_SET_UP.fullmatch(title) is not None
 
 
+_INTRODUCES = deferred(
+    rf"{NUMBERED}(?:introduction|overview|preface|preamble|foreword|about(?: this \w+)?"
+    r"|before you (?:read|start)|general|概述|简介|引言|前言|介绍|はじめに|概要|개요|소개"
+    r"|Einleitung|Einführung|Überblick|Aperçu|introducción|introdução|introduzione|введение|обзор)\W*",
+    re.IGNORECASE,
+)
+
+
+def introduces(title: str) -> bool:
+    """Whether a heading is over what goes before all that follows: `## Introduction`.
+
+    >>> introduces("## 1. Introduction"), introduces("## Introduction of ZeRO")
+    (True, False)
+    """
+    return _INTRODUCES.fullmatch(title) is not None
+
+
 _WHAT_RAN = deferred(
     rf"{NUMBERED}(?:what|how) (?:(?:we|I)(?: \w+)? "
     r"|(?:everything|it|this|(?:the|these|our|all) \w+) (?:is|was|are|were) )"

@@ -28,7 +28,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, of_what_ran, part_of_set_up
+from assay.ingest.source.headings import introduces, of_set_up, of_what_ran, part_of_set_up
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     assigned,
@@ -474,7 +474,8 @@ def _raise_set_ups(
     paths = {path for line, path in context.sections if of_set_up(context.titles[line])} - held
     parents = {path: path[:-1] for path in paths} | {
         path: path[:-2] for line, path in context.sections
-        if path[:-1] in paths and part_of_set_up(context.titles[line])
+        if (path[:-1] in paths and part_of_set_up(context.titles[line]))
+        or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
     }  # fmt: skip
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements

@@ -432,7 +432,11 @@ class _Table:
         labelled = with_bare_sizes(
             labelled,
             schema,
-            lambda: [*(line.text for line in (*place.titles, *place.near)), *known.allocator],
+            lambda: [
+                *(line.text for line in (*place.titles, *place.near)),
+                *known.allocator,
+                *known.sizes,
+            ],
         )
         self.beside_estimates = estimates_beside(
             labelled, lambda: [*(line.text for line in place.titles), *place.texts()]
