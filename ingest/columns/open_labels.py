@@ -52,6 +52,8 @@ _OF_ONE = re.compile(
     rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "
     rf"|on (?:each|one|a single) |that of (?:each|one) ){_DEVICES}\b"
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
+    rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? (?:per|on each) "
+    rf"{_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
     r"|(?:batch ?size|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
@@ -416,8 +418,8 @@ def _whose(text: str) -> frozenset[str]:
     (frozenset({'micro'}), frozenset({'global'}))
     >>> _whose("The global batch size is per GPU times 8."), _whose("Batch size is not per GPU.")
     (frozenset(), frozenset())
-    >>> _whose("Batch size is the global batch size.")
-    frozenset({'global'})
+    >>> _whose("Batch size is the global batch size."), _whose("Images/s. Batch size per card.")
+    (frozenset({'global'}), frozenset({'micro'}))
     """
     low = text.casefold()
     if not any(word in low for word in _OF_BATCHES):

@@ -828,7 +828,11 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             cell for cell in cells
             if cell and not FAILED.match(plain(cell)) and not _NO_RUN.fullmatch(plain(cell))
         ]  # fmt: skip
-        if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
+        if len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
+            continue
+        if len(known) > 1 and known <= _OF_THINGS and len(units) == len(filled):
+            found[at] = Column(column.label, None, by_cells=True)  # each row of things of its own
+        if len(known) != 1:
             continue
         told = known.pop()
         field = _OF_RUNS.get(told, told if told in _OF_SIDES else None)
@@ -849,6 +853,10 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         )
         for at, column in found.items()
     )  # fmt: skip
+
+
+_OF_THINGS = {"token/s", "sample/s", "item/s"}
+"""Units of rates that count what a model reads: images of one, tokens of another."""
 
 
 def by_generic(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:

@@ -420,6 +420,7 @@ class _Table:
             lambda: [
                 *(line.text for line in (*place.near, *told_below)),
                 *place.texts(),
+                grid.caption,
                 *([] if long else self._explained_below()),
             ],
             known.legend,
