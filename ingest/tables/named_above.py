@@ -301,7 +301,7 @@ def heard_in(text: str) -> Heard:
     if "秒" in bare or "초" in bare:
         bare = _BY_STROKES.sub(lambda told: english(told[0]).replace(" ", ""), bare)
     of_kernels = _OF_KERNELS.search(text) is not None and not (
-        model_named(text) and many_devices(text)
+        many_devices(text) and (model_named(text) or _OF_TRAINING.search(text))
     )
     phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
     of_memory = tuple(_with_its_unit(found, bare) for found in _OF_MEMORY.finditer(bare))
@@ -386,6 +386,13 @@ def _phrases(sentence: str) -> Iterator[str]:
         elif all(whose):
             yield f"{phrase} per {whose[0]}"
 
+
+_OF_TRAINING = re.compile(
+    r"\b(?:(?:pre-?|fine-?)?train(?:ing)?|fine-?tuning) (?:runs? )?(?:on|with|over|across|of)\b"
+    r"|\b(?:pre-?)?trained (?:on|with|over)\b",
+    re.IGNORECASE,
+)
+"""Words of whole runs, on several devices: `GPT training on 8 H100, TFLOPS per GPU`."""
 
 _OF_KERNELS = re.compile(
     r"\b(?:mat-?mul|gemm|attention|(?<!Linux )(?<!open )(?<!host )kernels?"
