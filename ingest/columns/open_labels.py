@@ -20,6 +20,7 @@ from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
+from assay.ingest.vocabulary.recomputation import kept_by_policy
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
 Above = Callable[[], Sequence[str]]
@@ -52,8 +53,8 @@ _OF_ONE = re.compile(
     rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "
     rf"|on (?:each|one|a single) |that of (?:each|one) ){_DEVICES}\b"
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
-    rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? (?:per|on each) "
-    rf"{_DEVICES}\W*$"
+    rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
+    rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
     r"|(?:batch ?size|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
@@ -170,7 +171,7 @@ _SWITCHED = re.compile(
 _FIRST_OF_TWO = {
     "params": re.compile(
         r"total ?(?:/|\(|and) ?activ\w* ?(?:params?|parameters)?\)?|(?:params?|parameters|size) ?"
-        r"\(?total ?/ ?activ\w*\)?",
+        r"\(?total ?(?:/|and) ?activ\w*\)?",
         re.IGNORECASE,
     ),
     "experts": re.compile(
@@ -182,9 +183,13 @@ _FIRST_OF_TWO = {
 _TWO_NUMBERS = re.compile(r"([0-9][0-9,.]*\s?[BM]?)\s*(?:/|\()\s*[0-9][0-9,.]*\s?[BM]?\s*\)?")
 
 
+_AND_SHARED = re.compile(r"([0-9]{1,4}) ?(?:\+|,|and) ?[0-9]{1,2} shared", re.IGNORECASE)
+"""Experts that tokens are routed to, and those that all of them go to."""
+
+
 def with_first_of_two(grid: Grid) -> Grid:
     """The grid with the first of two numbers under labels that name both, the whole and what of it
-    is in use: `46.7B / 12.9B`, `8 (2)`."""
+    is in use: `46.7B / 12.9B`, `8 (2)`; of experts those that are routed to: `64 + 2 shared`."""
     if not grid.heads or grid.labels:
         return grid
     last, names = grid.heads[-1], dict[int, str]()
@@ -192,15 +197,19 @@ def with_first_of_two(grid: Grid) -> Grid:
     for at, cell in enumerate(last.cells):
         label = plain(cell.text)
         name = next((n for n, form in _FIRST_OF_TWO.items() if form.fullmatch(label)), None)
-        if name and rows and all(_TWO_NUMBERS.fullmatch(plain(r.cells[at].text)) for r in rows):
+        texts = [plain(row.cells[at].text) for row in rows]
+        if name and rows and all(map(_TWO_NUMBERS.fullmatch, texts)):
             names[at] = name
+        elif configured_by(label) == "experts" and any(map(_AND_SHARED.fullmatch, texts)):
+            names[at] = label
     if not names:
         return grid
 
     def first(row: GridRow) -> GridRow:
         cells = list(row.cells)
         for at in names if len(cells) == len(last.cells) else ():
-            found = _TWO_NUMBERS.fullmatch(plain(cells[at].text))
+            text = plain(cells[at].text)
+            found = _TWO_NUMBERS.fullmatch(text) or _AND_SHARED.fullmatch(text)
             cells[at] = cells[at]._replace(text=found[1].strip()) if found else cells[at]
         return replace(row, cells=tuple(cells))
 
@@ -291,8 +300,9 @@ _A_MODEL = re.compile(
 
 def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
     """The grid with what labels in short are of, as their cells say: recomputation for `ckpt` over
-    switches, nodes for `Instances` over whole numbers. Where all is computed again or not, `full
-    ckpt`, nothing is where it is not, if neither the table nor the text speaks of less than all."""
+    switches or policies of JAX, nodes for `Instances` over whole numbers. Where all is computed
+    again or not, `full ckpt`, nothing is where it is not, if neither the table nor the text speaks
+    of less than all."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
@@ -306,6 +316,9 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
         label = plain(cell.text)
         if _SWITCH.fullmatch(label) and switches(at):
             return cell._replace(text="activation checkpointing")
+        texts = {plain(row.cells[at].text) for row in rows} - {""}
+        if texts and all(map(kept_by_policy, texts)):
+            return cell._replace(text="recompute")
         counted = label.casefold() == "instances" and rows
         if counted and all(_count(row.cells[at].text) for row in rows):
             return cell._replace(text="nodes")

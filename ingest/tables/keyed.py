@@ -17,6 +17,7 @@ from typing import NamedTuple
 from assay.ingest.columns.cells import fills, quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.open_labels import with_first_of_two
 from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.columns.titles import SIZED, counted_devices
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
@@ -222,7 +223,8 @@ def keyed(
     """A grid as a table of configurations, as it stands or turned; None where it is none. `legend`
     are the labels that its document explains."""
     for each in (grid, turned):
-        if each is not None and (found := _keyed(source, each, schema, legend)):
+        first = each and with_first_of_two(each)
+        if first is not None and (found := _keyed(source, first, schema, legend)):
             return found
     return None
 
@@ -581,7 +583,7 @@ def runs_like(
         which = _bare(there["which"] or "")
         named = [rows for rows, other in measured[:at] if which and which in _bare(other)]
         before = measured[0][0] if "first table" in there[0].casefold() else above
-        before = named[-1] if named else before
+        before = _on_device(named[-1] if named else before, there.string)
         runs = defaultdict[str, list[dict[str, Cell]]](list)
         for record in before:
             cells = {
@@ -594,6 +596,15 @@ def runs_like(
                     runs[name].append(cells)
         rows = {name: _in_common(cells) for name, cells in runs.items()}
         yield Keyed(rows, (), {name: {} for name in rows}), records, title
+
+
+def _on_device(rows: Sequence[Record], title: str) -> Sequence[Record]:
+    """The rows that print the one device that words about a later table name; all of them where
+    it is no one, or none of theirs: `the H200 configuration from the first table`."""
+    device = only(title)
+    own = [(row, only(row.cells["gpu"].text)) for row in rows if "gpu" in row.cells]
+    kept = [row for row, each in own if device and each and each.key == device.key]
+    return kept or rows
 
 
 def _bare(words: str) -> str:

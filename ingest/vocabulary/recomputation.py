@@ -19,7 +19,7 @@ HowMuch = Literal["none", "selective", "full", "on"]
 
 _WORDS: Mapping[HowMuch, str] = {
     "none": (
-        "none no n false off disabled unset not-set without w/o unused not-used not-enabled"
+        "none nothing no n false off disabled unset not-set without w/o unused not-used not-enabled"
         " not-given not-passed omitted"
         " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
         " 不重计算 无重计算"
@@ -41,6 +41,8 @@ _WORDS: Mapping[HowMuch, str] = {
     ),
     "full": (
         "full fully complete all all-layers every-layer each-layer full-layer full-layers"
+        " everything whole-layer whole-layers entire-layer entire-layers every-block each-block"
+        " all-blocks whole-block"
         " 全 全部 全量 完全 完整 全层 全部层 所有层 每层 完全的"
         " フル 全層 全レイヤー 全レイヤ すべて 全て 完全な"
         " 전체 완전 풀 모두 전부 모든-레이어 전체-레이어 전-레이어"
@@ -85,6 +87,32 @@ OF_A_PART = re.compile(
 )
 """Words of a remark by which not all layers may be meant."""
 
+_A_PART = (
+    r"(?:core[ _-]?attn|core attention|attention core|(?:self-?)?attention|attn|softmax"
+    r"|(?:moe|expert|dense|shared)?[ _-]?mlps?|ffn|experts?|routers?|moe(?:[ _-]act)?"
+    r"|(?:rms|layer)?[ -]?norms?"
+    r"|layernorm|activation functions?|swiglu|gelu|silu|mla[ _]up[ _]proj|up[ -]proj(?:ection)?s?"
+    r"|qkv|rope)"
+)
+
+_PARTS = re.compile(
+    rf"(?:the )?{_A_PART}(?:(?:, ?| ?\+ ?| ?& ?| ?/ ?|,? and )(?:the )?{_A_PART}){{0,7}}"
+)
+"""Parts of a layer that are computed again, and so not all of it: `core attention and norms`."""
+
+_OF_ATTENTION = re.compile(
+    r"(?<!core )(?<!core_)(?<!core-)\b(?:self-?)?(?:attention|attn)\b(?! core)"
+)
+
+_OF_MLP = re.compile(r"\b(?:mlps?|ffn)\b")
+
+_SAVED: Mapping[str, HowMuch] = {
+    "nothing_saveable": "full", "everything_saveable": "none", "dots_saveable": "selective",
+    "checkpoint_dots": "selective", "dots_with_no_batch_dims_saveable": "selective",
+    "checkpoint_dots_with_no_batch_dims": "selective",
+}  # fmt: skip
+"""What `jax.checkpoint` keeps, by the names of its policies: the rest is computed again."""
+
 _AROUND = " \t*_`'\"“”「」.。"
 
 
@@ -100,9 +128,13 @@ def how_much_again(text: str) -> HowMuch | None:
     (None, None, None)
     >>> how_much_again("no recompute"), how_much_again("✓"), how_much_again("-")
     ('none', 'on', None)
+    >>> how_much_again("the whole layer"), how_much_again("router and expert MLP")
+    ('full', 'selective')
+    >>> how_much_again("attention and MLP"), how_much_again("nothing_saveable")
+    (None, 'full')
     """
     bare = _bare(text).removeprefix("(").removesuffix(")") if text[:1] == "(" else _bare(text)
-    if found := _said(bare):
+    if found := _said(bare) or kept_by_policy(bare) or _of_parts(bare):
         return found
     remark = _REMARK.fullmatch(bare)
     found = _said(remark["word"]) if remark else None
@@ -118,13 +150,29 @@ def how_much_again(text: str) -> HowMuch | None:
     return found if of_all else None
 
 
+def kept_by_policy(text: str) -> HowMuch | None:
+    """How much is computed again under a policy of JAX, by its name alone.
+
+    >>> kept_by_policy("jax.checkpoint_policies.dots_saveable"), kept_by_policy("everything")
+    ('selective', None)
+    """
+    return _SAVED.get(text.strip(_AROUND).rpartition(".")[2])
+
+
+def _of_parts(text: str) -> HowMuch | None:
+    """`selective` where parts of a layer are named; attention and the MLP may be all of it."""
+    if _PARTS.fullmatch(text) is None or (_OF_ATTENTION.search(text) and _OF_MLP.search(text)):
+        return None
+    return "selective"
+
+
 def _bare(text: str) -> str:
     return " ".join(text.translate(SIMPLE).strip(_AROUND).casefold().split())
 
 
 def _said(text: str) -> HowMuch | None:
     """The answer of a word, with or without the thing itself before or behind it."""
-    word = _bare(text)
+    word = _bare(text).removeprefix("the ")
     if found := _MEANT.get(word.replace(" ", "-")):
         return found
     rest = _IT.sub(" ", word, count=1).strip(" ._-:：の")

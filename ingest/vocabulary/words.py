@@ -380,6 +380,16 @@ _OF_CONTENT = re.compile(
 """In front of tokens or clips: what they are, which leaves their rate what it is."""
 
 
+_DEVICE_WORD = r"(?:GPU|GCD|device|card|chip|NPU|TPU|HPU|accelerator|rank)"
+
+_AND_OF_ONE = re.compile(
+    rf"((?:/|\bper )\s?(?:s|sec|second|{_DEVICE_WORD}))\s+and\s+"
+    rf"(?=(?:s|sec|second|{_DEVICE_WORD})\b)",
+    re.IGNORECASE,
+)
+"""A rate of one device that has one `per` for both: `tokens per second and GPU`."""
+
+
 @lru_cache(maxsize=4096)
 def said(label: str) -> Said | None:
     """Meaning of the label of a column, None where a word of it is unknown.
@@ -392,6 +402,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
+    label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
     label = _TF.sub("TFLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
