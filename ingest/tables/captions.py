@@ -326,6 +326,13 @@ _ADAPTERS = re.compile(
     re.IGNORECASE,
 )
 
+_TRAINED_BY = re.compile(
+    rf"(\S.*?)(?:\s*[,/+–—-]\s*|\s+)?(?:with\s+)?[(\[]?(?:{_ADAPTERS.pattern})"
+    r"(?:[ -]?(?:fine-?tun(?:ing|ed|e)|tun(?:ing|ed)|training|adapters?))?[)\]]?",
+    re.IGNORECASE,
+)
+"""A name, and the adapters that were trained of it: `Llama-3.1-8B LoRA`, `7B (QLoRA)`."""
+
 _REINFORCED = re.compile(
     r"\brollouts?\b|\brewards?\b|\bresponse[ _]length\b|\bactor\b|\b(?:GRPO|PPO)\b", re.IGNORECASE
 )
@@ -388,7 +395,21 @@ def mark(record: Record) -> None:
             return
         if held:
             record.cells[FIELD] = Cell(held, record.line, record.column)
+            if label == "model" and (name := _without_adapters(text)):
+                record.cells["model"] = record.cells["model"]._replace(text=name)
             return
+
+
+def _without_adapters(text: str) -> str | None:
+    """The name of a model in front of the adapters that it was trained by, if it is nothing else.
+
+    >>> _without_adapters("Llama-3.1-8B LoRA"), _without_adapters("Qwen2.5-7B (QLoRA fine-tuning)")
+    ('Llama-3.1-8B', 'Qwen2.5-7B')
+    >>> _without_adapters("LoRA"), _without_adapters("adapters of 8B")
+    (None, None)
+    """
+    found = _TRAINED_BY.fullmatch(text.strip()) if len(text) <= LONGEST_LEAD else None
+    return found[1] if found and model_named(found[1]) == found[1] else None
 
 
 def trains_all(record: Record) -> bool:
