@@ -53,6 +53,8 @@ _OF_ONE = re.compile(
     rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "
     rf"|on (?:each|one|a single) |that of (?:each|one) ){_DEVICES}\b"
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
+    rf"|{_SUBJECT} {_IS} (?:the )?(?:number of |how many )[\w ]{{1,24}} "
+    rf"(?:on|per|for|in|of) (?:(?:one|an?|each|every|a single) )?{_DEVICES}\b"
     rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
     rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
@@ -429,6 +431,8 @@ def _whose(text: str) -> frozenset[str]:
 
     >>> _whose("Batch size is per GPU. All on 8 GPUs."), _whose("batch sizes are global")
     (frozenset({'micro'}), frozenset({'global'}))
+    >>> _whose("The batch is the number of utterances on one GPU.")
+    frozenset({'micro'})
     >>> _whose("The global batch size is per GPU times 8."), _whose("Batch size is not per GPU.")
     (frozenset(), frozenset())
     >>> _whose("Batch size is the global batch size."), _whose("Images/s. Batch size per card.")

@@ -436,7 +436,19 @@ _EITHER = deferred(
 _MAY_ADD = re.compile(r"\b(?:or|and|then) ")
 
 
+_DEFINED = deferred(
+    r"\bnumber of (?:\w+ ){1,3}?(?P<whose>(?:on|in|for|of|per|by|to) (?:one|an?|each|every|1"
+    r"|a single) (?:GPU|GCD|NPU|TPU|device|card|chip|accelerator|rank|node|machine|server)\b)",
+    re.IGNORECASE,
+)
+"""A word that is explained: it counts things of one device, `the number of utterances on one GPU`,
+on however many of them a job ran."""
+
+
 def _uncounted(sentence: str) -> str:
+    if "umber of " in sentence and (defined := _DEFINED.search(sentence)):
+        begin, end = defined.span("whose")
+        sentence = sentence[:begin] + _blank(defined["whose"]) + sentence[end:]
     plain = signed(sentence)
     if _MAY_ADD.search(sentence) and (either := _EITHER.search(plain)):
         for part in ("one", "other") if either["one"] else ("first", "last"):

@@ -47,6 +47,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.prose.degree_letters import DEGREES, letters_in
 from assay.ingest.prose.keys import keyed, of_one_device
+from assay.ingest.prose.scopes import paragraphs
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, underlines
@@ -564,7 +565,23 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
             for name, meant in _entries(sentence):
                 found.setdefault(name, meant)
+    for name, meant in _wrapped_entries(lines):
+        found.setdefault(name, meant)
     return {**letters_in(lines), **found}
+
+
+def _wrapped_entries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    """The words that sentences explain that go on in the line below."""
+    texts = ((line.number, line.text) for line in lines
+             if len(line.text) <= LONGEST and not line.text.lstrip().startswith("|"))  # fmt: skip
+    for numbers, text in paragraphs(texts):
+        if len(numbers) > 1 and _EXPLAINS.search(text):
+            for sentence in _ENDED.split(text):
+                yield from _entries(sentence)
+
+
+_EXPLAINS = re.compile(r"[*`\"'“][*`\"'”]{0,3}\s(?:is|means|denotes|stands for|refers to|counts)\s")
+"""A word that stands in signs, and that a sentence explains: `*acc* is the number of`."""
 
 
 def _entries(sentence: str) -> Iterator[tuple[str, str]]:
@@ -736,7 +753,32 @@ def _meaning(text: str) -> str:
     first, _, rest = whole.replace("，", ",").partition(",")
     whose = " per GPU" if _OF_ONE_CARD.match(rest) else ""
     short = [each for each in (whole, first + whose) if len(each) <= MOST_MEANT]
-    return next(filter(said, short), "")
+    told = next(filter(said, short), "")
+    return told or next((name for form, name in _DEFINITIONS if form.match(whole)), "")
+
+
+_DEFINITIONS = [
+    (
+        re.compile(
+            r"(?:the )?(?:number of |how many )?"
+            r"(?:(?:micro-?|mini-?)?batches|steps|passes|backward passes)"
+            r" (?:that are |which are |are |we )?(?:accumulated?|summed)\b(?! over)",
+            re.IGNORECASE,
+        ),
+        "gradient accumulation",
+    ),
+    (
+        re.compile(
+            r"(?:the )?(?:number of |how many )"
+            r"(?:sequences|samples|images|utterances|sentences|examples)"
+            r" (?:on|per|for|in|of) (?:(?:one|an?|each|every|a single|1) )?"
+            r"(?:GPU|device|card|chip|rank|NPU|accelerator)\b",
+            re.IGNORECASE,
+        ),
+        "micro batch size",
+    ),
+]
+"""What a word stands for in a sentence of its own, by the label that says the same."""
 
 
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
