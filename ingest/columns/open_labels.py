@@ -633,7 +633,7 @@ def _size_of_side(label: str) -> tuple[str, str] | None:
 
 
 def _beside_name(label: str, name: str) -> str:
-    """What stands behind a name in a label, or in front of it; nothing where it has neither."""
+    """The words behind a name in a label, or in front of it; none where it has neither."""
     rest = label.removeprefix(name) if label.startswith(name) else label.removesuffix(name)
     rest = rest if len(rest) < len(label) else label.removesuffix(f"({name})")
     return rest.strip(" ,:–—-()") if len(rest) < len(label) else ""

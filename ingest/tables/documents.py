@@ -778,7 +778,7 @@ _DEFINITIONS = [
         "micro batch size",
     ),
 ]
-"""What a word stands for in a sentence of its own, by the label that says the same."""
+"""Sentences that explain a word, each with the label that says the same."""
 
 
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")

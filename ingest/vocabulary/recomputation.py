@@ -111,7 +111,7 @@ _SAVED: Mapping[str, HowMuch] = {
     "checkpoint_dots": "selective", "dots_with_no_batch_dims_saveable": "selective",
     "checkpoint_dots_with_no_batch_dims": "selective",
 }  # fmt: skip
-"""What `jax.checkpoint` keeps, by the names of its policies: the rest is computed again."""
+"""Policies of `jax.checkpoint`, called by what they keep: the rest is computed again."""
 
 _AROUND = " \t*_`'\"“”「」.。"
 

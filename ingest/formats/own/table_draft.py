@@ -49,12 +49,14 @@ class _Drawn:
 
 
 def table_draft(texts: Sequence[str], name: str) -> str | None:
-    """The description of the first table of a text, tested; None where there is none.
+    """The description of the first table with labels of a text, tested; None where there is none.
 
     Raises BadFormat where `name` cannot be, or no row reads as one of it.
     """
     lines = [Line(number, text, 1, {}) for number, text in enumerate(texts, 1)]
-    grid = next((each for each in grids(lines, "", declared=True) if each.rows), None)
+    grid = next(
+        (each for each in grids(lines, "", declared=True) if each.rows and any(each.header())), None
+    )
     if grid is None:
         return None
     columns = _columns(grid)
