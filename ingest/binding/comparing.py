@@ -249,8 +249,14 @@ def of_other_batches(tokens: Cell, own: Said) -> bool:
 def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
     """Take out what was said of nodes or of devices in another place than the other of them, where
     no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; or those hold as many
-    each; and nodes that all together have not the devices that a row prints."""
+    each; nodes that all together have not the devices that a row prints; and the devices of a node
+    of which a row prints that it ran on fewer."""
     nodes, gpus = found.get("nodes"), found.get("gpus")
+    of_each, ran_on = found.get("gpus_per_node"), own.get("gpus")
+    if of_each is not None and ran_on is not None and is_said(ran_on):
+        many, few = number_of(of_each), number_of(ran_on)
+        if many and few and few < many:
+            del found["gpus_per_node"]
     if nodes is not None and is_said(own.get("gpus")):
         of_each = found.get("gpus_per_node", own.get("gpus_per_node"))
         each = number_of(of_each) if of_each else None

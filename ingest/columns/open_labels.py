@@ -64,7 +64,9 @@ _OF_ONE = re.compile(
     r"|\bbatchgrößen? (?:gilt|ist|sind|gelten|versteht sich|bezieht sich auf) (?:je|pro) "
     r"(?:GPU|Karte|Grafikkarte)|\btailles? de (?:lot|batch) (?:est|sont) (?:donnée?s? )?par "
     r"(?:GPU|carte)|\btamaño de lote es por (?:GPU|tarjeta)"
-    r"|バッチサイズは(?:1 ?)?(?:GPU|カード)(?: ?1 ?[枚台基])?(?:あたり|当たり|ごと)",
+    r"|(?:バッチ(?:サイズ)?|列)は ?(?:すべて|全て)?(?:1 ?)?"
+    r"(?:GPU|カード|デバイス)(?: ?1 ?[枚台基])?"
+    r" ?(?:あたり|当たり|ごと)(?:の(?:バッチ|サイズ|値)|です|。|、|$)",
     re.IGNORECASE,
 )
 """A sentence by which the batches of a table are those of each device."""
@@ -72,12 +74,20 @@ _OF_ONE = re.compile(
 _OF_ALL = re.compile(
     rf"{_SUBJECT} {_IS} (?:the )?[`*_]*(?:global|in total|total|summed|over all|across all"
     rf"|for all|of all|of the whole job|(?:the )?number of [\w ]{{1,24}} in (?:an?|the|one) "
-    r"(?:global|total) batch)\b",
+    r"(?:global|total) batch)\b"
+    rf"|\bcolumn (?:{_IS}|gives|holds|shows|lists) (?:the )?[`*_]*(?:global|total) batch\b"
+    r"|批(?:次|量)?大小(?:均|都)?(?:为|是|指)(?:全局|总)"
+    r"|(?:(?<!マイクロ)バッチ(?:サイズ)?|列)は ?(?:すべて|全て)?"
+    r"(?:全体(?!で)|グローバル|合計|総バッチ)",
     re.IGNORECASE,
 )
 """A sentence by which the batches of a table are those of the whole job."""
 
-_NOT = re.compile(r"\b(?:not|unless|except|but|if|when|where|some)\b|\bне\b", re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:not|unless|except|but|if|when|where|some)\b|\bне\b"
+    r"|では?(?:ない|なく|ありません)|不是|并非",
+    re.IGNORECASE,
+)
 
 _SENTENCE = re.compile(r"(?<=[.;。!])\s*(?=\S)")
 

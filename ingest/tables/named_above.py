@@ -77,7 +77,8 @@ def of_a_node(text: str) -> bool:
 
 
 _OF_MEMORY = re.compile(
-    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)"
+    r"\b(?:(?:peak|max(?:imum)?)\s+(?:(?:allocated|used)\s+)?(?:(?:GPU|CUDA|device)\s+)?"
+    r"(?:memory|VRAM)"
     r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"

@@ -255,6 +255,8 @@ def _methods_down(
         return
     if not all(row.cells and _A_COUNT.fullmatch(plain(row.cells[0].text)) for row in other.rows):
         return
+    if all(_BARE_COUNT.fullmatch(c.label) for n, c in enumerate(columns) if n not in settings):
+        return  # the corner may name them: `Batch size` over `512`, beside `1 GPU | 4 GPUs`
     told = parted(other, schema, (*above, *declared), side)
     if told is not other:
         groups = grouped(told, schema) or by_names(told, schema) or by_brackets(told, schema)
@@ -269,6 +271,8 @@ _A_COUNT = re.compile(
     r"(?:[A-Za-z]{1,12} ?[=:x×]? ?)?[0-9][0-9.,]*\s?(?:[kKMB]|tokens|(?:GPU|node|chip|TPU|NPU)s?)?"
 )
 """A value that a setting has in a column: `32K`, `bs 4`."""
+
+_BARE_COUNT = re.compile(r"[0-9][0-9.,]*\s?[kKM]?")
 
 
 def _by_text(
@@ -773,9 +777,8 @@ def _by_caption(
         elif axis := _other_axis(grid, columns, schema):
             columns = [axis[0], *(Column(name, None) for name in axis[1])]
         if not any(named_by.values()):
+            sides = free  # beside `Model | Method`
             named_by |= _by_numbers(columns, sides, above, schema)
-        if not any(named_by.values()):
-            sides = free
     found = meant_above(above, declared, schema)
     nearest = [line for line in above if line.text.strip()][-1:]
     nobodys = any(of_a_node(line.text) for line in nearest)
@@ -830,7 +833,8 @@ def _by_numbers(
     told = {n: _length(columns[n].label) for n in sides} if lengths else {}
     if any(told.values()):
         return told
-    return dict(zip(sides, across(columns, above, schema), strict=True))
+    headed_by = [columns[0], *(columns[n] for n in sides)]
+    return dict(zip(sides, across(headed_by, above, schema), strict=True))
 
 
 def _other_axis(
