@@ -215,7 +215,14 @@ _NO_NAMES = (
     "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM|GPUs?|NPU|TPU|CPU|"
     "Same|Both|Each|Every|All|Our|This|That|These|Its|Their|Only|From|And|Or|In|At|By|As|An?|Does"
     "|Scaling|Dense|Pre-?train\\w*|Fine-?tun\\w*"
+    "|How|Why|When|What|Where|Which|Notes?|My|Your|Now|Then|Here|Inside|Meet|Can|Is|Are|We|To|Into"
+    "|Fast(?:er)?|Slow|Wie|Warum|Comment|Pourquoi|Cómo|Como"
+    "|(?:Gett|Mak|Runn|Mov|Start|Speed|Bring|Putt|Tak|Teach|Push|Port|Fitt|Squeez|Serv|Test|Us|Try"
+    "|Benchmark|Profil|Measur|Compar|Optimi[sz]|Accelerat|Build|Reproduc|Continu|Adapt|Tun|Launch"
+    "|Shard|Debug|Evaluat|Deploy|Migrat|Introduc|Understand|Explor|Fix|Improv|Reach|Keep|Cutt"
+    "|Doubl|Halv|Convert|Extend|Grow|Shrink|Quanti[sz]|Compil|Pack|Feed|Look|Work|Want|Learn)ing"
 )
+"""Words that begin a title and no name of a model."""
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"

@@ -140,6 +140,12 @@ _REWRITTEN = (
     (deferred(r" of the whole job$"), " (total)"),
     (deferred(r"^peak ([GM]i?B)$"), r"peak memory (\1)"),
     (deferred(r"^(?:the |number of (?=pipeline|tensor))"), ""),
+    (
+        deferred(r"^(?:number of )?(?:sequences|samples|images|utterances)"
+        r" (?:per|in (?:an?|each|one))"
+        r" (?:(?:optimi[sz]er|training|global) )?(?:step|iteration|update|(?<=global )batch)$"),
+        "global batch size",
+    ),
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ is said of all rows is not said of this one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
@@ -18,6 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.recomputation import how_much_named
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _CHANGES = deferred(
@@ -78,6 +79,8 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
     """
     added: dict[str, Cell] = {}
     last, step = 0, -1
+    rows = list(rows)
+    saved = [row.line for row in rows if any(_SAVED.search(f"{n} {text}") for n, text in row.other)]
     for row in rows:
         if not row.tabled:
             continue
@@ -93,19 +96,18 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
         if not (goes_on or climbs or adds_up(row.line)) or row.line > last + FAR:
             added = {}
         last = row.line
-        said = _said(row)
-        said = {**_turned(row, added), **said}
+        said = {**_turned(row, added), **_said(row), **_again(row, saved)}
         for name, cell in {**added, **said}.items():
             held = row.cells.get(name)
             if held is None or (held.value_origin == "stated" and held.line < row.line):
                 row.cells[name] = cell
-        if goes_on or (said and (step >= 0 or adds_up(row.line))):
+        if goes_on or adds_up(row.line) or (said and step >= 0):
             own = {
                 name: cell for name, cell in row.cells.items()  # what stands over a column is of it
                 if name in SETTINGS and cell.state == "value" and cell.line >= row.line
             }  # fmt: skip
             own = own if goes_on or adds_up(row.line) else {}
-            kept = adds_up(row.line)
+            kept = adds_up(row.line) and "outcome" not in row.cells  # who keeps what fails?
             added |= {
                 name: cell._replace(value_origin="stated" if kept else cell.value_origin,
                                     state=cell.state if kept else "unknown")
@@ -165,6 +167,33 @@ def _said(record: Record) -> dict[str, Cell]:
             text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
+
+
+def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:
+    """How much a row computes again, where a part of its label is nothing but that: `no
+    checkpointing`, `FP8, full recompute`; unknown near rows, `saved`, that speak of weights."""
+    if {"recompute", "activation_checkpointing"} & record.cells.keys():
+        return {}
+    said = {
+        much: part for words in own_words(record) for part in _parts(words.line)
+        if words.line.number == record.line and (much := how_much_named(part.text))
+    }  # fmt: skip
+    if len(said) != 1:
+        return {}
+    ((much, part),) = said.items()
+    if any(abs(line - record.line) <= FAR for line in saved):
+        return {"recompute": Cell(part.text, part.number, part.column, state="unknown")}
+    name, text = ("activation_checkpointing", "True") if much == "on" else ("recompute", much)
+    return {name: Cell(text, part.number, part.column, value_origin="stated")}
+
+
+_SAVED = deferred(
+    r"\b(?:check-?point|ckpt)\w*\b[^|]{0,40}?"
+    r"\b(?:a?sync\w*|sav(?:e[sd]?|ing)|every [0-9]{2,}|to (?:disk|NVMe|S3|Lustre)|intervals?|min)\b"
+    r"|\b(?:a?sync\w*|sav(?:e[sd]?|ing)|distributed|weights) (?:check-?point|ckpt)",
+    re.IGNORECASE,
+)
+"""Labels of tables on weights that are saved, whose `no checkpointing` is of these."""
 
 
 def _outright(line: Line) -> dict[str, Cell]:

@@ -742,8 +742,8 @@ _AS_IT_IS = re.compile(r"[\s(-]*(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![
 """How a cell begins whose outcome is read as it is printed."""
 
 _MAY_BE_NO_ROOM = re.compile(
-    r"[Ss]peicher|[Pp]asst|[Mm]emoria|[Gg]eheugen|[Cc]abe|tient|Memory|memory|EXHAUST|OOM[- ]?[Kk]"
-    r"|[:( ]OOM|VRAM|HBM|fit\b"
+    r"[Ss]peicher|[Pp]asst|[Mm]emoria|[Gg]eheugen|[Cc]abe|tient|[Mm]emory|_MEMORY|EXHAUST"
+    r"|OOM[- ]?[Kk]|[:( ]OOM|VRAM|HBM|fit\b"
 )
 """In a cell of ASCII that may say in another language, or at length, that memory was not enough."""
 

@@ -166,6 +166,26 @@ def _of_parts(text: str) -> HowMuch | None:
     return "selective"
 
 
+@lru_cache(maxsize=4096)
+def how_much_named(text: str) -> HowMuch | None:
+    """The same of a text that has to name the thing itself, and says nothing else: a label.
+
+    >>> how_much_named("no recompute"), how_much_named("ckpt off"), how_much_named("全重计算")
+    ('none', 'none', 'full')
+    >>> how_much_named("full"), how_much_named("no checkpoints"), how_much_named("full AC, FP8")
+    (None, None, None)
+    """
+    bare = _bare(text)
+    found = _IT.search(bare)
+    if found is None or _OF_WEIGHTS.fullmatch(found[0]):
+        return None
+    return _said(bare)
+
+
+_OF_WEIGHTS = re.compile(r"check-?points?")
+"""What may be weights that are saved: `no checkpoints`."""
+
+
 def _bare(text: str) -> str:
     return " ".join(text.translate(SIMPLE).strip(_AROUND).casefold().split())
 
