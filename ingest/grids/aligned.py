@@ -636,9 +636,22 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if _counts(head) and (index != 1 or is_number(top[0])):
         return None  # a row of numbers, or a name that is missing
     placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
-    if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
+    drifted = index == 0 and all(map(_with_unit, head)) and all(map(is_number, top))
+    if index not in (0, 1) or (placed_apart and not drifted and not _below(head, top[index:])):
         return None
     return _grid(lines, at, first, head, index, top)
+
+
+def _with_unit(label: Word) -> bool:
+    """Whether a label has a unit in brackets behind it: as many numbers below such labels are of
+    them, wherever they stand."""
+    found = _IN_BRACKETS.search(label.text)
+    return found is not None and bool(unit(found[1]) or _RATE_OR_COUNT.fullmatch(found[1]))
+
+
+_IN_BRACKETS = re.compile(r"\w ?[(\[]([^()\[\]]{1,8})[)\]]$")
+
+_RATE_OR_COUNT = re.compile(r"[kKMGT]i?B/s(?:ec)?|[KMGT]Bps|[Bb]ytes|elements|[GT]FLOPS?(?:/s)?|%")
 
 
 def _first_full(lines: Sequence[Line], first: int, width: int) -> list[Word]:

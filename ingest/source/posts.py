@@ -7,6 +7,7 @@ one post of nobody.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from assay.ingest.schema.record import Line
@@ -23,6 +24,25 @@ _DATE = (
     r"|(?:[0-9]{1,3} ?|an? )[a-z]{1,7} ago|yesterday|last [a-z]{3,8}))"
 )
 
+_ROLE = (
+    r"(?:[Mm]aintainer|[Mm]ember|[Aa]uthor|[Cc]ollaborator|[Cc]ontributor|[Oo]wner|OP|[Aa]dmin"
+    r"|[Ss]taff)"
+)
+
+_NO_AUTHORS = (
+    r"(?:updates?|results?|notes?|day|week|sprint|release|version|changelog|runs?|edit|news|log|entry"
+    r"|status|progress|summary|experiments?|measurements?|benchmarks?|meeting|session|report|v[0-9])"
+    r"\b"
+)
+"""Words of headings with a date that are of no post: `### update · May 4`."""
+
+_OF_A_RUN = re.compile(
+    r"(?<![a-z])(?:bf|fp|tf|int|mxfp|nvfp|zero|v|tpu|gen)-?[0-9]"  # a format, a stage, a version
+    r"|^(?!@)[a-z]{0,4}[0-9]{2,4}[a-z]{0,2}(?![a-z0-9])"  # a device
+    r"|[0-9](?:b|m|gb|k)(?![a-z0-9])"  # a size
+)
+"""In what stands in front of a date and is no name of anybody: `a100`, `llama-7b`."""
+
 _OPENS = deferred(
     r"\s{0,4}(?:[#>*-]{1,6} {1,2})?[*_`\[(]{0,3}"
     + _NAME.format("one")
@@ -36,12 +56,19 @@ _OPENS = deferred(
     r"|\s{0,4}(?:#{1,6} {1,2})?(?:\*\*|__)"
     + r"(?P<three>@[\w.-]{2,38}|[a-z][\w.-]{1,38}|[A-Z][a-z]{1,20} [A-Z][a-z]{1,20})"
     + rf"(?:\*\*|__)(?: ?\([\w ]{{2,24}}\))? ?[·•,|(—–-] ?\(?{_DATE}[^.!?|]{{0,40}}$"
+    r"|\s{0,3}#{1,6} {1,2}(?:\*\*)?"
+    rf"(?P<five>@[\w.-]{{2,38}}|(?!{_NO_AUTHORS})[a-z][\w.-]{{2,38}})"
+    rf"(?:\*\*)?(?: ?\({_ROLE}\))? ?(?:[·•|]|,(?= )|[–—-](?= )) ?\(?{_DATE}[^.!?|:]{{0,40}}$"
+    r"|\s{0,3}#{1,6} {1,2}(?:\*\*)?(?P<six>[A-Z]\w{1,20}(?: [A-Z]\w{1,20}){0,2})(?:\*\*)?"
+    rf" ?\({_ROLE}\) ?[·•|,–—-] ?{_DATE}[^.!?|:]{{0,40}}$"
     r"|From: (?P<four>[^<>|]{2,60})(?: <[^<>|]{2,80}>)?\s*$",
 )
 """The line of a thread that says who writes what follows: `**ana** commented on May 4`."""
 
+_NAMES = ("one", "two", "three", "four", "five", "six")
+
 _SIGNS = ("ommented", "replied", "wrote", "opened", "posted", "reviewed", "answered", "asked",
-          "responded", "said", " by ", " from", "**", "__", "left a", "From:")  # fmt: skip
+          "responded", "said", " by ", " from", "**", "__", "left a", "From:", "# ")  # fmt: skip
 
 LONGEST = 200
 
@@ -53,13 +80,19 @@ def author_of(text: str) -> str:
     ('ana', 'bob-x')
     >>> author_of("### Comment by J. Doe (2024-05-01)"), author_of("Mia Falk wrote:")
     ('j. doe', 'mia falk')
+    >>> author_of("### kim-l · Oct 3, 2024"), author_of("### Ana (Maintainer) · Oct 4, 2024")
+    ('kim-l', 'ana')
+    >>> author_of("### results · Oct 3, 2024"), author_of("## h100 · Oct 3"), author_of("# a100")
+    ('', '', '')
     >>> author_of("**Setup** (2 nodes)"), author_of("He said 3 of 4 runs fail."), author_of("a")
     ('', '', '')
     """
     if len(text) > LONGEST or not any(sign in text for sign in _SIGNS):
         return ""
     found = _OPENS.match(text)
-    return next(filter(None, found.groups()), "").strip().casefold() if found else ""
+    if found is None or (found["five"] and _OF_A_RUN.search(found["five"])):
+        return ""
+    return next(filter(None, map(found.__getitem__, _NAMES)), "").strip().casefold()
 
 
 def own_post(lines: Sequence[Line]) -> Sequence[Line]:

@@ -29,6 +29,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import introduces, of_set_up, of_what_ran, part_of_set_up
+from assay.ingest.source.posts import author_of
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     assigned,
@@ -285,14 +286,14 @@ def _opened(
 ) -> list[tuple[int, int, bool]]:
     """The open headings at a line, which may be one itself or begin a comment of a thread, whose
     own headings are parts of it; `authors` are the sections of those who have written before."""
-    if heading:
-        part = bool(authors) and len(heading[1]) > LEVEL_OF_COMMENTS
-        return path if part else _entered(context, path, line, len(heading[1]))
-    comment = _COMMENT.match(line.text)
-    if comment is None:
-        return path
+    comment = None if heading else _COMMENT.match(line.text)
+    author = comment[1] if comment else author_of(line.text) if heading else ""
+    level = len(heading[1]) if heading else LEVEL_OF_COMMENTS
+    if not author:
+        begun = next((opened[-1][0] for opened in authors.values()), level)
+        return path if not heading or level > begun else _entered(context, path, line, level)
     context.comments.append(line.number)
-    path = authors.setdefault(comment[1], _entered(context, path, line, LEVEL_OF_COMMENTS))
+    path = authors.setdefault(author, _entered(context, path, line, level))
     context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
     return path
 
