@@ -765,6 +765,24 @@ def _beyond_memory(record: Record, cell: Cell, above: Above) -> bool:
     return flops * count / (6.0 * amount(cell)) * LEAST_STATES > memory * count
 
 
+def amounts_again(records: Sequence[Record]) -> None:
+    """A column that says how much is computed again, and of some rows that it is off: nothing is in
+    these. Where it is said of some only that it is on, all stay a switch."""
+    switches = [r.cells[SWITCH] for r in records if SWITCH in r.cells]
+    told = any("recompute" in r.cells for r in records)
+    on = any(cell.state != "value" or not _OFF.fullmatch(cell.text) for cell in switches)
+    if not switches or not told or on:
+        return
+    for record in records:
+        if cell := record.cells.get(SWITCH):
+            record.cells.setdefault("recompute", cell._replace(text="none"))
+
+
+SWITCH = "activation_checkpointing"
+
+_OFF = re.compile(r"(?:off|no|n|false|none|disabled|0|✗|✘|❌)", re.IGNORECASE)
+
+
 OF_EACH_LAW = "fewer devices than nodes: as many in each node"
 
 

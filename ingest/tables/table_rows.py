@@ -20,6 +20,7 @@ from assay.ingest.columns.cells import (
 )
 from assay.ingest.columns.column_cells import (
     Above,
+    amounts_again,
     as_printed,
     bare_times,
     devices_of_nodes,
@@ -643,6 +644,7 @@ class _Table:
         self.filled.update(replica_batches(held.records, columns))
         scales(held.records, columns)
         devices_of_nodes(held.records, columns)
+        amounts_again(held.records)
         above = Above(
             place.devices, place.names, lambda: of_the_job([line.text for line in place.near])
         )
