@@ -463,6 +463,8 @@ def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, C
     gpus, nodes, each = get("gpus"), get("nodes"), get("gpus_per_node")
     if gpus and nodes and gpus != nodes * (each or _of_a_node(gpus, nodes)):
         doubtful |= {"nodes", "gpus_per_node"} if "gpus" in held else {"gpus", "nodes"}
+    if gpus and each and gpus < each:  # on a part of such a node
+        doubtful.add("gpus_per_node")
     shares = [get(name) or 1 for name in ("tp", "pp", "cp")]
     split = prod(shares)
     devices_ = gpus or (nodes * each if nodes and each else None)

@@ -24,7 +24,7 @@ from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, Sta
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.recomputation import how_much_again
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import split
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
@@ -429,8 +429,13 @@ def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
     return Diagnostic(at, Code.UNDECODABLE, message)
 
 
-_FORMAT_FIRST = re.compile(r"(bf16|fp16|fp32|fp8)\s*,\s*\w+\s*=.*", re.IGNORECASE)
-"""A number format, and how it is set up: `fp16, level="O2"`."""
+_FORMAT_FIRST = re.compile(
+    rf"({NUMBER_FORMAT})(?:(?:[-_ ](?:mixed|true|amp))?"
+    r"(?:\s*[,;+]\s*(?P<beside>(?!TE\b|transformer)[A-Za-z][A-Za-z ._-]{1,40}))?|\s*,\s*\w+\s*=.*)",
+    re.IGNORECASE,
+)
+"""A number format, and how it is set up, or what else the row has: `fp16, level="O2"`, `bf16-mixed,
+compiled`."""
 
 
 _HOW_MUCH = re.compile(
@@ -451,6 +456,7 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     if spec.name == "dtype" and (lead := _FORMAT_FIRST.fullmatch(text)):
         text = lead[1]
+        record.other += [(spec.name, lead["beside"])] if lead["beside"] else []
     cell = Cell(text, at.line, at.column)
     if spec.name == "model":  # `7B, TP=4`, `13B (tp2 pp4)`
         _, _, rest = text.partition(",") if "," in text else text.partition("(")
