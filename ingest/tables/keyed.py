@@ -25,7 +25,15 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, SIGN, devices, may_be_device, only, signed
+from assay.ingest.vocabulary.devices import (
+    OF_EACH_NODE,
+    SIGN,
+    Device,
+    devices,
+    may_be_device,
+    only,
+    signed,
+)
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import configured_by, how_much
@@ -749,6 +757,8 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
             cell = Cell(device.text, place[0], place[1] + device.at, value_origin="stated")
             many = "gpus_per_node" if of_each else "gpus"
             return {"gpu": cell, many: cell._replace(text=count.replace(",", ""))}
+        if not word and (apart := _DEVICE_AND_REMARK.fullmatch(text)) and device:
+            return _with_its_remark(device, apart, place)
     else:
         how = how_much_again(text) if spec.name == "recompute" else None
         if how is not None and how != "on":
@@ -759,6 +769,38 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
         return {spec.name: Cell(text.replace(",", ""), *place, value_origin="stated")}
     return {}
+
+
+def _with_its_remark(
+    device: Device, apart: re.Match[str], place: tuple[int, int]
+) -> dict[str, Cell]:
+    """A device with what stands behind its name, and as many of it in each node as that says."""
+    said = apart["name"].strip()
+    if device.text not in said or not may_be_device(said):
+        return {}
+    cell = Cell(device.text, place[0], place[1] + device.at, value_origin="stated")
+    each = _IN_EACH.fullmatch((apart["remark"] or "").strip())
+    count = next(filter(None, each.groups()), None) if each else None
+    if _OF_TWO_DIES.search(device.text) and "GCD" not in (apart["remark"] or ""):
+        count = None  # of boards, or of what programs count
+    return {"gpu": cell} | ({"gpus_per_node": cell._replace(text=count)} if count else {})
+
+
+_DEVICE_AND_REMARK = re.compile(
+    r"(?P<name>[\w .-]{2,40}?)\s?(?:[(（]\s?[0-9]{2,3} ?Gi?B(?: [A-Za-z0-9]{2,8})?\s?[)）])?"
+    r"(?:\s?[,，;；、]\s?(?P<remark>[^,，;；]{1,40}))?\s?"
+)
+"""The name of a device, its memory in brackets perhaps, and a remark: `910B (64GB), 8 per node`."""
+
+_OF_TWO_DIES = re.compile(r"MI250|Max 1[15]50|\bK80")
+
+_IN_EACH = re.compile(
+    r"(?:每个?(?:节点|台?服务器|台?机器?)|各ノード)\s?([1-9][0-9]?)\s?[卡张块枚基]?"
+    r"|([1-9][0-9]?)(?: ?[x×]| (?:GPU|card|device|NPU|GCD|accelerator|chip|board)s?)?"
+    r"(?: ?/ ?| (?:per|in (?:each|every|a)|on (?:each|every)|an?) )"
+    r"(?:node|machine|server|host|box)",
+    re.IGNORECASE,
+)
 
 
 _ANY = re.compile(r"[\w.-]+")
