@@ -384,7 +384,9 @@ def _bandwidth_with_unit(label: str) -> str:
 
 _UNITS_ALONE = {
     "gbps": ("bandwidth", 1e9), "gbpersec": ("bandwidth", 1e9), "gbpers": ("bandwidth", 1e9),
-    "tops": ("flops_rate", 1e12),
+    "tops": ("flops_rate", 1e12), "top/s": ("flops_rate", 1e12), "tops/s": ("flops_rate", 1e12),
+    "gop/s": ("flops_rate", 1e9), "gops/s": ("flops_rate", 1e9),
+    "pop/s": ("flops_rate", 1e15), "pops/s": ("flops_rate", 1e15),
 }  # fmt: skip
 """Labels that are a unit: of memory bandwidths, which nobody counts in bits, and of operations."""
 

@@ -953,7 +953,7 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 _IN_FRONT_OF_UNIT = re.compile(
     r"(\w[\w .+/-]*?(?: ?[(\[][A-Za-z][\w .+/-]{1,24}[)\]])?)(?:[_ ](?:time|latency))?"
     r"(?:[_ ]| ?[(\[])"
-    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]f|[tg]b/s"
+    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|tops|[tgp]ops?/s|[tg]f|[tg]b/s"
     r"|(?:peak[_ ]?)?(?:mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
     re.I,
 )
@@ -1012,7 +1012,7 @@ def _with_terse_rates(
 _TERSE = {"TF": "tflop/s", "GF": "gflop/s"}
 """Rates as busy people write them, beside the time of the same kernel: `triton us | triton TF`."""
 
-_OF_A_RATE = re.compile(r"flop|b/s|^[TG]F$", re.IGNORECASE)
+_OF_A_RATE = re.compile(r"flop|b/s|^tops$|^[tgp]ops?/s$|^[TG]F$", re.IGNORECASE)
 
 _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
