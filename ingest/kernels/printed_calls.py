@@ -149,7 +149,12 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
             continue
         shared = {**told.facts, **_format(line, table.schema), **_heads(told, call), **call}
         records = [
-            Record(line.number, {**shared, **own}, line.column, prefix=line.prefix)
+            Record(
+                line.number,
+                {**shared, **_of_its_name(own, shared, table.schema), **own},
+                line.column,
+                prefix=line.prefix,
+            )
             for own in measured
             if any(float(own[name].text) for name in _SPEEDS if name in own)
         ]
@@ -293,10 +298,25 @@ MOST_WORDS = 3
 
 def _plain(line: Line) -> bool:
     """Whether a line is made of its settings, and is no sentence that mentions some."""
+    if _OPENS.fullmatch(line.text):
+        return True
     rest = _PAIR.sub("", line.text)
     if line.text.rstrip().endswith(".") and len(rest.split()) > MOST_WORDS:
         return False
     return sum(c.isalpha() for c in rest) <= sum(len(m[0]) for m in _PAIR.finditer(line.text))
+
+
+_SET = r"[\[(]?[A-Za-z_]{1,16} ?[=:] ?[\w.]{1,16}[\])]?"
+
+_OPENS = deferred(
+    r"[\s>*#=\[(-]{0,12}(?:now )?(?:running|run|benchmark(?:ing|s)?|test(?:ing|s)?|profil(?:e|ing)"
+    r"|timing|measuring|evaluating|problem|case|config(?:uration)?|shape|gemm|mat-?mul|attention)\b"
+    r"(?: [A-Za-z][\w.-]{0,24}){0,5}[ :([-]{1,4}"
+    rf"{_SET}(?:[ ,;]{{1,3}}{_SET}){{1,11}}[\s:.)\]=*#-]{{0,12}}",
+    re.IGNORECASE,
+)
+"""A line that says what is run below it, with the settings of that at its end:
+`Running GEMM benchmarks with M=64, N=128, K=256`."""
 
 
 def _whole(call: Mapping[str, Cell], table: CsvTable) -> bool:
@@ -492,10 +512,38 @@ def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
     """The kernel whose name a line begins with."""
     end = min(match.start() for match in before)
     text = line.text[:end].rstrip() if before else ""
-    found = _NAME.match(text) or _BRACKETED.match(text)
+    mark = _MARK.match(text)
+    found = _NAME.match(text, mark.end() if mark else 0) or _BRACKETED.match(text)
     if found is None or _NO_NAME & {normalise(word) for word in found[1].split()}:
         return {}
     return {"kernel": Cell(found[1], line.number, line.column + found.start(1))}
+
+
+_MARK = deferred(
+    r"[\s>*#\[-]{0,8}(?:test|case|bench(?:mark)?|kernel|result|impl(?:ementation)?|perf)\]?"
+    r"(?: ?[0-9]{1,4})?\]? ?: {0,8}(?=[A-Za-z])",
+    re.IGNORECASE,
+)
+"""What a line calls itself in front of the name of a kernel: `TEST: sgemm_naive`."""
+
+_OF_BLAS = deferred(r"(?<![A-Za-z])([SHD])GEMM(?![A-Za-z])", re.IGNORECASE)
+
+_OF_ELEMENTS = deferred(r"(?<![A-Za-z0-9])f(16|32|64)(?:x[1-8])?(?![A-Za-z0-9])(?!_?acc)")
+
+_BITS = {"s": "32", "h": "16", "d": "64"}
+
+
+def _of_its_name(
+    own: Mapping[str, Cell], said: Mapping[str, Cell], schema: Schema
+) -> dict[str, Cell]:
+    """The number format in the name of the kernel of a product, as BLAS and those who write its
+    kernels say it, where nothing else does: `sgemm_naive`, `tiled_f16x8`."""
+    if "kernel" not in own or "dtype" in {*own, *said} or not {"m", "dtype"} <= {*fields(schema)}:
+        return {}
+    name = own["kernel"].text
+    bits = {_BITS[letter.casefold()] for letter in _OF_BLAS.findall(name)}
+    bits = bits or {*_OF_ELEMENTS.findall(name)}
+    return {"dtype": own["kernel"]._replace(text=f"fp{bits.pop()}")} if len(bits) == 1 else {}
 
 
 def _take_in(told: _Told, line: Line, schema: Schema) -> None:
