@@ -13,10 +13,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
-from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.grids.second_heads import numbered_in_turn
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
 from assay.ingest.kernels.collective_ranks import agrees, told_by_ratio
+from assay.ingest.kernels.kernel_headings import heading_above
 from assay.ingest.kernels.kernel_labels import (
     LOOSE,
     SIZED,
@@ -59,6 +60,7 @@ from assay.ingest.kernels.kernel_rates import (
     times_of_rates,
     with_their_rates,
 )
+from assay.ingest.kernels.settings_around import sizes_named
 from assay.ingest.kernels.units_said import measured_above
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.units import unit
@@ -316,9 +318,50 @@ def _of_attention(columns: Sequence[Column], schema: Schema) -> bool:
              if each.spec is not None and says_how_fast(each.spec)]  # fmt: skip
     if "kv_seq" not in fields(schema) or len({*named}) <= 1:
         return False
-    known = [bool(_ATTENTION.search(name)) for name in named]
-    return any(known) and all(
-        told or _BASELINE.fullmatch(name) for told, name in zip(known, named, strict=True)
+    return _ways_to_attend(named)
+
+
+_OF_MODELS = re.compile(
+    r"\b(?:models?|layers?|params?|parameters|steps?|epochs?|iterations?|optimi[sz]er|loss|mfu|gpus"
+    r"|zero|fsdp|ddp|checkpoint\w*|gpt\S*|llama\S*|bert\S*|qwen\S*|[0-9.]+[bm])\b",
+    re.IGNORECASE,
+)
+"""Found where a table is of whole models, whatever computes the attention in them."""
+
+
+def of_ways_to_attend(lines: Sequence[Line], grid: Grid, schema: Schema) -> bool:
+    """Whether the rows of a table are calls of attention, and their rate of tokens is one of these:
+    ways to compute it beside a length and a time, below a line that says the size of heads."""
+    labels = [plain(label) for label in grid.header()]
+    told = [measured_as(label, schema) for label in labels]
+    held = {each.spec.name for each in told if each is not None and each.spec is not None}
+    timed_so = any(each and each.spec and each.spec.name == "time" and each.scale for each in told)
+    if not timed_so or "seq" not in held or any(map(_OF_MODELS.search, labels)):
+        return False
+    heading = heading_above(lines, grid)
+    near = [heading] if heading else []
+    near += [line for line in lines[max(0, grid.begin - CLOSE_ABOVE) : grid.begin]
+             if heading is None or line.number > heading.number]  # fmt: skip
+    texts = [line.text for line in near if len(line.text) <= LONGEST]
+    sized = any(name == "head_dim" for text in texts for name, _ in sizes_named(text))
+    if not sized or any(map(_OF_MODELS.search, texts)):
+        return False
+    columns = ([plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+               for at in range(len(labels)))  # fmt: skip
+    return any(_ways_to_attend(names) for names in columns)
+
+
+CLOSE_ABOVE = 4
+"""Lines above a table that are of it alone."""
+
+
+def _ways_to_attend(names: Sequence[str]) -> bool:
+    """Whether texts name ways to compute attention, two or more."""
+    known = [_ATTENTION.search(name) is not None for name in names]
+    return (
+        any(known)
+        and len({*names}) > 1
+        and all(told or _BASELINE.fullmatch(name) for told, name in zip(known, names, strict=True))
     )
 
 

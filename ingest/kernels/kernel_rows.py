@@ -39,6 +39,7 @@ from assay.ingest.kernels.kernel_columns import (
     in_their_units,
     left_open,
     matrix,
+    of_ways_to_attend,
     order_of_sizes,
     ranks_of_ratio,
     unordered,
@@ -104,7 +105,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
-from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
+from assay.ingest.schema.record import Cell, Line, Record, Schema, ValueOrigin
 from assay.ingest.source.headings import headed
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables.csv_sections import ENDS, CsvTable, ended, timed
@@ -142,7 +143,7 @@ def kernel_rows(
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
         if "op" in fields(table.schema):
             found = in_proved_units(with_devices(lines, found))
-        runs = of_training(found) if others else rates_of_runs(found)
+        runs = of_training(found) if others else _of_runs(lines, found, table.schema)
         if runs or (others and (of_anything(lines, found) or of_all_calls(found))):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
@@ -181,6 +182,12 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _of_runs(lines: Sequence[Line], grid: Grid, schema: Schema) -> bool:
+    """Whether a table has rates of whole runs, and not beside each way to compute attention."""
+    attends = "kv_seq" in fields(schema) and of_ways_to_attend(lines, grid, schema)
+    return rates_of_runs(grid) and not attends
 
 
 def _shown(lines: Sequence[Line]) -> Sequence[Line]:
