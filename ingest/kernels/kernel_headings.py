@@ -51,7 +51,9 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Code, Line, Record, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, several, signed
+from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.posts import author_of, of_own_author
+from assay.ingest.vocabulary.devices import SIGN, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
@@ -465,6 +467,8 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     names = [*_left_open(lines, grid, schema, {*found, *doubtful}), "gpu"]
     found = _noted_below(lines, grid, [n for n in names if n in fields(schema)]) | found
+    names = [n for n in names if n in ("dtype", "gpu") and n not in {*found, *doubtful}]
+    found |= _set_up_below(lines, grid, [n for n in names if n in fields(schema)])
     return {name: cell for name, cell in found.items() if name not in doubtful}
 
 
@@ -487,8 +491,9 @@ def _far_above(
     if collective and sizes_of_one_rank(lines, grid):  # its title is no heading
         found = _launched_above(above[-NEAR:]) | found
         found = _of_options(above) | found
-    if "gpu" not in found and "gpu" in fields(schema):
-        found |= machine_around(above)
+    if "gpu" in fields(schema):
+        found = machine_around(above) | found
+        found |= _said_in_full(found.get("gpu"), of_own_author(lines[: grid.begin]))
     if "gpu" in fields(schema) and "gpu" not in {*found, *doubtful}:
         found |= _same_machine(above)
     if collective and "ranks" not in {*found, *doubtful}:
@@ -496,6 +501,80 @@ def _far_above(
     if collective and "dtype" not in {*found, *doubtful}:
         found |= _of_nccl(above, found.get("op")) or _of_output(above)
     return found
+
+
+def _said_in_full(near: Cell | None, above: Sequence[Line]) -> dict[str, Cell]:
+    """The device of the calls of a table by the name that says more, where a section on the set-up
+    above lists it in full: `H100` beside `GPU: H100 PCIe 80GB`."""
+    one = only(near.text) if near is not None else None
+    if near is None or one is None or one.memory:
+        return {}
+    listed = dict[str, Cell]()
+    for at, line in enumerate(above):
+        if of_set_up(line.text) and is_heading(above, at):
+            listed |= {cell.text: cell for _, cell in _listed(above, at, ["gpu"])}
+    if len(listed) != 1:
+        return {}
+    cell = next(iter(listed.values()))
+    other = only(cell.text)
+    if other is None or other.key != one.key or near.text not in cell.text:
+        return {}
+    return {"gpu": cell} if not one.form or one.form == other.form else {}
+
+
+_LABELLED = deferred(
+    r"[\s*+>-]{0,8}(?P<label>[A-Za-z][A-Za-z /_-]{1,28})\*{0,2}\s?[:=]\*{0,2}\s{1,4}"
+    r"(?P<rest>\S.{1,160})"
+)
+
+_OF_LABEL = {
+    "dtype": deferred(
+        r"(?:(?:data|input|tensor|element)[ _-]?)?(?:d?types?|precision|format)", re.I
+    ),
+    "gpu": deferred(
+        r"(?:the |test |our )?(?:gpus?|device|accelerator|hardware|card|machine)", re.I
+    ),
+}
+"""Labels of settings in a list of all that calls were made with."""
+
+
+def _set_up_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dict[str, Cell]:
+    """Fields of some names that a section on the set-up behind that of a table lists by their
+    labels, each in one way: `- Data type: bf16` below `## Methodology`. None of a deeper section,
+    which is of another one alone, and none behind the post of another author."""
+    heading = heading_above(lines, grid) if names else None
+    depth, end = depth_of(heading) if heading else 0, grid.end
+    said = dict[str, dict[str, Cell]]()
+    while depth and end < len(lines) and not author_of(lines[end].text):
+        line = lines[end]
+        if HEADING.fullmatch(line.text) and is_heading(lines, end) and depth_of(line) <= depth:
+            depth = depth_of(line)
+            for name, cell in _listed(lines, end, names) if of_set_up(line.text) else ():
+                kept(said.setdefault(name, {}), name, cell)
+        end += 1
+    return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
+
+
+def _listed(lines: Sequence[Line], at: int, names: Sequence[str]) -> Iterator[tuple[str, Cell]]:
+    """Fields of some names that the section whose heading is line `at` lists by their labels."""
+    for place in range(at + 1, len(lines)):
+        line = lines[place]
+        ends = HEADING.fullmatch(line.text) and depth_of(line) <= depth_of(lines[at])
+        if author_of(line.text) or (ends and is_heading(lines, place)):
+            return
+        labelled = _LABELLED.fullmatch(line.text)
+        for name in names if labelled else ():
+            word = _of_label(name, labelled) if labelled else None
+            if word:
+                yield name, Cell(word, line.number, line.column, value_origin="stated")
+
+
+def _of_label(name: str, labelled: re.Match[str]) -> str | None:
+    """The value of a line behind its label, if that is of a field."""
+    if not _OF_LABEL[name].fullmatch(labelled["label"]):
+        return None
+    text = labelled["rest"]
+    return device_named(text) if name == "gpu" else format_said(text)
 
 
 _NOTE = 4

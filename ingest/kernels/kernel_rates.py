@@ -1031,6 +1031,7 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         apart = LIBRARY.sub(" ", found[1]) if found else ""
         rated = found is not None and _OF_A_RATE.search(found[2]) is not None
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
+        words -= {"kernel"} if found and _SOMEONES_KERNEL.fullmatch(found[1]) else set()
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if _NO_KERNEL_IN_SIGNS.search(label):
@@ -1062,6 +1063,14 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
             for at, column in own.items():
                 made[at] = replace(column, aside=of_curve(name, schema))
     return made
+
+
+_SOMEONES_KERNEL = re.compile(
+    r"(?:(?:our|my|this|new|custom|fused|naive|optimi[sz]ed|hand-?written|cuda|hip|metal|sycl|triton"
+    r"|vectorized|tiled|reference|baseline) ){1,3}kernel",
+    re.IGNORECASE,
+)
+"""The kernel of someone, and no part of a call: `Custom Kernel (ms) | PyTorch (ms)`."""
 
 
 def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Column]) -> bool:

@@ -352,6 +352,8 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
     where no other letter is one: a norm is over M rows of N numbers."""
     labels = [plain(label) for label in grid.header()]
     letters = [label for label in labels if len(label) == 1 and label.isalpha()]
+    if len(grid.heads) == 1 and not grid.labels and not letters:
+        return _with_sizes_of_norms(lines, grid)
     if not letters or len(grid.heads) != 1:
         return grid
     names = _letters_explained(lines, grid, letters)
@@ -362,6 +364,36 @@ def with_width(lines: Sequence[Line], grid: Grid) -> Grid:
     head = grid.heads[0]
     cells = tuple(cell._replace(text=names.get(plain(cell.text), cell.text)) for cell in head.cells)
     return replace(grid, heads=(replace(head, cells=cells),))
+
+
+_SHAPE = re.compile(r"[(\[]?([0-9]{1,8}(?:(?: ?[x×*] ?|, ?)[0-9]{1,8}){1,3}),?[)\]]?")
+
+
+def _with_sizes_of_norms(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of calls of a norm with a column for the width that each is over, the last size of
+    one column of shapes, and for its rows where that has no more than both: `[8×1024×2048]`."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    named = next(filter(_OF_KERNELS.search, headings_around(lines, grid)), "")
+    if not _NORM.search(named) or {"hidden", "hiddensize", "hiddendim", "operator"} & {*labels}:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    shapes = [[_SHAPE.fullmatch(plain(row.cells[at].text)) for row in rows]
+              for at in range(grid.width)]  # fmt: skip
+    places = [at for at, found in enumerate(shapes) if found and all(found)]
+    if len(places) != 1:
+        return grid
+    sizes = [re.findall("[0-9]+", found[1]) for found in shapes[places[0]] if found]
+    if len({len(each) for each in sizes}) != 1:
+        return grid
+    names = ["tokens", "hidden"] if len(sizes[0]) == len(("M", "N")) else ["hidden"]
+    said = {row.line.number: each[-len(names) :] for row, each in zip(rows, sizes, strict=True)}
+
+    def with_cells(row: GridRow, texts: Sequence[str], at: int) -> GridRow:
+        return replace(row, cells=(*row.cells, *(row.cells[at]._replace(text=t) for t in texts)))
+
+    made = [with_cells(row, said[row.line.number], places[0]) if row in rows else row
+            for row in grid.rows]  # fmt: skip
+    return replace(grid, heads=(with_cells(grid.heads[0], names, -1),), rows=tuple(made))
 
 
 def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:
