@@ -164,6 +164,26 @@ _BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved
                     "eff", "throughput"}  # fmt: skip
 
 
+_IN_ONE_WORD = re.compile(
+    r"(?P<words>(?:[a-z]+_){1,3})(?P<place>[gmt])b(?:ps|_?s|_?/s|_per_s(?:ec)?)", re.IGNORECASE
+)
+"""A bandwidth of memory with its unit in one word: `effective_gb_s`."""
+
+_BY_PLACE = {"m": 1e6, "g": 1e9, "t": 1e12}
+
+
+def _of_memory(label: str) -> tuple[str, float] | None:
+    """The field and the factor of a bandwidth of memory whose label is one word with its unit;
+    None of others.
+
+    >>> _of_memory("effective_gb_s"), _of_memory("mem_bw_GBps"), _of_memory("peak_gb_s")
+    (('bandwidth', 1000000000.0), ('bandwidth', 1000000000.0), None)
+    """
+    found = _IN_ONE_WORD.fullmatch(label)
+    known = found and {*found["words"].casefold().strip("_").split("_")} <= _BANDWIDTH_WORDS
+    return ("bandwidth", _BY_PLACE[found["place"].casefold()]) if found and known else None
+
+
 _OF_STREAM = re.compile(
     r"(copy|scale|mul|add|triad|dot|read|write|nstream)[ _]?[(\[]?"
     r"([GMT]i?B(?:/s|ps|/sec))[)\]]?",
@@ -312,7 +332,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if normalise(label) in known and normalise(label) not in LOOSE:
         spec, scale = known[normalise(label)]
         return Column(spec, scale)
-    if (rated := bandwidth_named(label)) and rated[0] in columns:
+    if (rated := bandwidth_named(label) or _of_memory(label)) and rated[0] in columns:
         return Column(columns[rated[0]], rated[1])
     if (scale_of_time := timed(label)) is not None and "time" in columns:
         return Column(columns["time"], scale_of_time)
