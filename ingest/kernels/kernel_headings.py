@@ -1056,6 +1056,68 @@ INDENT = 6
 """Blanks in front of a row of a comparison that PyTorch's timers print."""
 
 
+_OF_EXCHANGES = deferred(
+    r"(?<![\w.+/-])(?P<name>(?:[NRHPB]|one|X)CCL|[nr]ccl(?=-tests)|MSCCL(?:\+\+|pp)?|Gloo|NVSHMEM"
+    r"|UCC|(?:Open ?|Intel ?)?MPI|MPICH|MVAPICH2?)(?![\w+])",
+)
+"""Libraries of collectives."""
+
+_OF_ANOTHER = deferred(
+    r"\b(?:vs\.?|versus|against|compar\w*|relative|than|faster|slower|speed-?ups?|without|replac\w*"
+    r"|instead|alternatives?|beyond|beats?|ours|own|custom|drop-in|bypass\w*|plug-?ins?)\b"
+    r"|\bour (?!(?:[\w-]+ ){0,3}(?:nodes?|clusters?|machines?|servers?|fabric|hardware)\b)",
+    re.IGNORECASE,
+)
+"""Found where another one than the library that a text names may be who exchanged."""
+
+_USED = deferred(
+    r"\s*[-*+] {1,4}\*{0,2}(?P<listed>[A-Za-z+]{3,10})\*{0,2}:?(?: version)? v?[0-9][\w.+-]*\s*"
+    r"|\s*[-*+]?\s{0,4}\*{0,2}(?:(?:communication )?library|backend|comms?)\*{0,2} ?[:=]\*{0,2} ?"
+    r"`?(?P<said>[A-Za-z+]{3,10})`?(?: v?[0-9][\w.+-]*)?\s*",
+    re.IGNORECASE,
+)
+"""A line on what was installed, or on who exchanged: `- NCCL 2.21.5`, `Library: RCCL`."""
+
+
+def _outside_code(lines: Sequence[Line]) -> list[Line]:
+    """The headings around what follows some lines, the nearest first; no comments of code."""
+    found, fenced = list[Line](), False
+    for at, line in enumerate(lines):
+        fenced ^= line.text.lstrip().startswith(("```", "~~~"))
+        if not fenced and HEADING.fullmatch(line.text) and is_heading(lines, at):
+            depth = depth_of(line)
+            found = [*(each for each in found if depth_of(each) < depth), line]
+    return found[::-1]
+
+
+def library_around(lines: Sequence[Line], grid: Grid) -> Cell | None:
+    """The library that exchanged what a table of collectives measures, which the nearest of the
+    headings around it that names one says, or a list around its section; None where another may be
+    meant, or a table names some itself."""
+    own = [*grid.header(), *(cell.text for row in grid.rows for cell in row.cells)]
+    if any(map(_OF_EXCHANGES.search, own)):
+        return None
+    above = of_own_author(lines[: grid.begin])
+    told = dict[str, Cell]()
+    for line in _outside_code(above):
+        named = {
+            each["name"].casefold(): each["name"] for each in _OF_EXCHANGES.finditer(line.text)
+        }
+        if len(named) > 1 or _OF_ANOTHER.search(line.text):
+            return None
+        if named:
+            word = next(iter(named.values()))
+            return Cell(word, line.number, line.column, value_origin="stated")
+    for line in around(above):
+        used = _USED.fullmatch(line.text) if len(line.text) <= LONGEST else None
+        word = (used["listed"] or used["said"]) if used else ""
+        if word and _OF_EXCHANGES.fullmatch(word):
+            told.setdefault(
+                word.casefold(), Cell(word, line.number, line.column, value_origin="stated")
+            )
+    return next(iter(told.values())) if len(told) == 1 else None
+
+
 def _indented(line: Line) -> bool:
     """Whether a line begins as far in as such a row."""
     return line.column + len(line.text) - len(line.text.lstrip()) > INDENT
@@ -1415,7 +1477,8 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
         return ranks
     behind = text[nodes.start() :]
     said = re.search(r"\beach\b|per node|nodes? of\b", behind, re.IGNORECASE)
-    if inside and not said and of_each > HALF_A_NODE and of_each % many == 0:
+    listed = inside or "," in nodes[0]  # `2 nodes, 16x B200`
+    if listed and not said and of_each > HALF_A_NODE and of_each % many == 0:
         whole = of_each > LARGEST_NODE or of_each in (4 * many, 8 * many)
         return str(of_each) if whole else None  # `4 nodes (32x H200)`
     if said or re.search(r"[x×*]", behind):

@@ -50,6 +50,7 @@ from assay.ingest.kernels.kernel_headings import (
     below_comments,
     benchmark_above,
     libraries_of_formats,
+    library_around,
     names_operator,
     of_curves,
     of_no_calls,
@@ -237,7 +238,24 @@ def _settle(
         sizes_apart(records, sizes_of_one_rank(lines, grid))
         ranks_proved(records)
         unproven_apart(records)
+        _by_their_library(lines, grid, records)
         _twice_apart(grid, columns, records)
+
+
+_OF_SYSTEMS = {"method", "approach", "system", "variant", "version", "transport", "path", "stack",
+               "algorithm", "algo", "mode", "config", "configuration", "column"}  # fmt: skip
+"""Labels of columns that may name others than the one library of a document."""
+
+
+def _by_their_library(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
+    """Give collectives the one library that the text above says, where no row names who
+    exchanged."""
+    kept = {normalise(name) for record in records for name, _ in record.other}
+    if kept & _OF_SYSTEMS or any("library" in record.cells for record in records):
+        return
+    if records and (cell := library_around(lines, grid)):
+        for record in records:
+            record.cells["library"] = cell
 
 
 def _by_their_command(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:

@@ -26,6 +26,8 @@ _ESTIMATED = re.compile(
 
 _ESTIMATES = re.compile(
     rf"[\s*_#>0-9.]*(?:our |the )?(?:(?:{_GUESS})\b"
+    r"|(?:(?!(?:of|to|from|near|with|at|than)\b)[\w-]{1,20} ){1,3}theoretical (?:peaks\b|peak "
+    r"(?:performance|throughput|flops|rates?|numbers|specs?)\b)"
     r"|(?:training|step|memory|performance|throughput|scaling|speed|cost|resources?)"
     r"(?:[ -](?:time|cost|speed|memory|usage))? (?:estimates|estimations?|projections?"
     r"|predictions?|extrapolations?|simulations?)\b"

@@ -57,7 +57,7 @@ _NAMES = (
 )
 """Names in any case: of NVIDIA, AMD, Intel, Google, Amazon, Huawei, and of others who make them."""
 
-_SHORT = "V100S|H20-3e|L40[SG]?|L20|L4|A10|A16|A30|A40|H20|T4G?|P40|K40|K80"
+_SHORT = "V100S|H20-3e|BMG(?:-G[0-9]{2})?|L40[SG]?|L20|L4|A10|A16|A30|A40|H20|T4G?|P40|K40|K80"
 """Names so short that in small letters they are something else."""
 
 _KINDS = (
@@ -145,7 +145,7 @@ _NUMBERED = re.compile(
 _WORDED = re.compile(
     "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
     "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole"
-    "|grayskull|rngd|titan|[rg]tx|atlas|max 1|(?:rx|w) [67]"
+    "|grayskull|rngd|titan|[rg]tx|atlas|bmg|max 1|(?:rx|w) [67]"
 )
 """One of both is found in every text that names a device: a number behind a letter, of no degree of
 parallelism (`TP8`), or one that is a name, a word in small letters. Most rows of tables have
