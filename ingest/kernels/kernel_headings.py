@@ -1251,6 +1251,17 @@ def names_operator(text: str) -> bool:
     return _OPERATOR.fullmatch(text) is not None
 
 
+def operator_in(name: str) -> str | None:
+    """The one operator that the name of a kernel has among its words.
+
+    >>> operator_in("torch.softmax"), operator_in("my_ops.rms_norm_v2"), operator_in("triton_v3")
+    ('softmax', 'rms norm', None)
+    """
+    words = re.sub(r"[._:/-]+", " ", name)
+    found = {spelled(each): each for each in _OPERATOR.findall(words)}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
 _IN_ALL = deferred(r"^#.*\b(?:issue|bug|feature|performance)\]", re.IGNORECASE)
 """The title of a thread, which is of several things."""
 

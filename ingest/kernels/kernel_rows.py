@@ -58,6 +58,7 @@ from assay.ingest.kernels.kernel_headings import (
     of_sums,
     of_tested_products,
     of_whole_runs,
+    operator_in,
     said_above,
     said_by_titles,
     sizes_of_one_rank,
@@ -234,6 +235,7 @@ def _settle(
         _of_so_many_tokens(lines, grid, records)
     if "operator" in names:
         _called(records)
+        _called_alike(records)
     if "op" in names:
         sizes_apart(records, sizes_of_one_rank(lines, grid))
         ranks_proved(records)
@@ -899,6 +901,34 @@ def _called(records: Sequence[Record]) -> None:
         if cell and each:
             record.cells["operator"] = cell._replace(text=each["what"])
             record.cells["kernel"] = cell._replace(text=each["who"])
+
+
+def _called_alike(records: Sequence[Record]) -> None:
+    """Give calls that name no operator the one that the names of kernels say, where these name no
+    other and every call stands beside another of the same sizes whose kernel says it: those that
+    are compared with `torch.softmax` compute it, too."""
+    if not records or any(record.cells.keys() & {"operator", "direction"} for record in records):
+        return
+    told = dict[str, Cell]()
+    sizes = dict[tuple[tuple[str, str], ...], bool]()
+    for record in records:
+        cell = record.cells.get("kernel")
+        word = operator_in(cell.text) if cell and cell.value_origin == "printed" else None
+        if cell and word:
+            told.setdefault(spelled(word), cell._replace(text=word))
+        same = tuple((name, each.text) for name, each in sorted(record.cells.items())
+                     if name not in _OF_A_CALL and each.line == record.line)  # fmt: skip
+        same += tuple(each for each in record.other if each[1].isdecimal())
+        sizes[same] = sizes.get(same, False) or word is not None
+    if len(told) == 1 and all(sizes.values()):
+        cell = next(iter(told.values()))
+        for record in records:
+            law = "the name of a kernel beside it says what all of one size compute"
+            record.cells["operator"] = cell._replace(value_origin="solved", law=law)
+
+
+_OF_A_CALL = {"kernel", "time", "memory", "bandwidth", "flops_rate", "outcome", "gpu"}
+"""What differs between calls of the same sizes."""
 
 
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:
