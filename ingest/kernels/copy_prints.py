@@ -11,10 +11,11 @@ what runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import device_named
+from assay.ingest.kernels.kernel_headings import LIBRARIES, operator_in
 from assay.ingest.kernels.settings_around import format_said
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -341,11 +342,12 @@ def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
 
     Source: FBGEMM's benchmarks of embeddings, DeepEP's tests, and the samples of CUDA.
     """
-    device = dict[str, Cell]()
+    device, title = dict[str, Cell](), dict[str, Cell]()
     for line in lines:
         if len(line.text) > LONGEST:
             continue
         if "B/s" not in line.text:
+            title = _of_title(line) if line.text.strip(" -=") else title
             if _DEVICES.search(line.text) and (name := device_named(line.text)):
                 device = {"gpu": Cell(name, line.number, line.column, value_origin="stated")}
             continue
@@ -353,7 +355,8 @@ def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
             continue
         begin, records = 0, list[Record]()
         for segment in line.text.split(" | "):
-            if record := _of_a_call(line, segment, begin):
+            record = _of_a_call(line, segment, begin)
+            if record and (record := _by_whom(record, title)):
                 record.cells = device | record.cells
                 records.append(record)
             begin += len(segment) + len(" | ")
@@ -362,6 +365,34 @@ def printed_operators(lines: Sequence[Line]) -> Iterator[Copies]:
 
 
 _DEVICES = deferred(r"GPU|NVIDIA|AMD|[Dd]evice")
+
+_WHO = deferred(
+    rf"(?:{LIBRARIES}|custom|mine|this|reference|ref|native|cuda|hip|(?:our |my |custom )?kernel"
+    r"(?:[ _]?v?[0-9]{1,3})?|v[0-9]{1,3})",
+    re.IGNORECASE,
+)
+"""A name of who computes, and of nothing that is computed."""
+
+
+def _of_title(line: Line) -> dict[str, Cell]:
+    """The operator, the number format and the device of the calls below a line that names one."""
+    named = operator_in(line.text)
+    word = format_said(line.text) if named else None
+    told = {"operator": named, "dtype": word, "gpu": device_named(line.text) if named else None}
+    return {name: Cell(text, line.number, line.column, value_origin="stated")
+            for name, text in told.items() if text}  # fmt: skip
+
+
+def _by_whom(record: Record, title: Mapping[str, Cell]) -> Record | None:
+    """A call whose line begins with who computed it, of the operator that the line above those
+    names; None where nothing says what it was of."""
+    name = record.cells.get("operator")
+    if name is None or not _WHO.fullmatch(name.text):
+        return record
+    if "operator" not in title:
+        return None
+    record.cells = {**title, **record.cells, "operator": title["operator"], "kernel": name}
+    return record
 
 
 def _of_a_call(line: Line, text: str, begin: int) -> Record | None:
