@@ -41,7 +41,7 @@ _GOES_ON = deferred(r"\b(?:fwd|bwd|forward|backward|OOM|out of memory|nan)\b", r
 """Found in a line below settings that measures nothing, and after which others still do."""
 
 _SIZES = {
-    "m": deferred(r"(?<![\w.])[mM] ?= *[0-9]"),
+    "m": deferred(r"(?<![\w.])[mM] ?(?:= ?[nN] ?= ?[kK] ?)?[=:] *[0-9]"),
     "seq": deferred(
         r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]|, s:[0-9]+/[0-9]+, d:[0-9]"
         r"|(?<![\w.])[hsnlt] ?= ?[0-9]+[, /]{1,2}[hsnlt] ?= ?[0-9]+[, /]{1,2}d ?= ?[0-9]",
@@ -76,13 +76,24 @@ _NOT = deferred(r"\b(?:no|not|without|skip\w*|excl\w*) ", re.IGNORECASE)
 
 _ASIDE = deferred(r"\([^()=]*\)")
 
+_OF_NO_CALL = deferred(
+    r"[0-9] ?(?:[mun]s|µs|[mu]?sec) (?:of|to|faster|slower|more|less|later|longer|ago|for the)\b"
+    r"|^[\s>*#\[-]{0,8}(?:total|set-?up|init\w*|warm-?up|compil(?:ing|ation)|build\w*|load\w*|overall|elapsed"
+    r"|sum|copy|host|h2d|d2h|verif\w*|check\w*|launch\w*)\b",
+    re.IGNORECASE,
+)
+"""Found in a line below settings that is a sentence, or of something else than their call."""
+
 _IS_A_RATE = deferred(rf"\( ?[0-9][0-9,.]{{0,12}} ?{_FLOPS} ?\)")
 """Nothing but a rate in brackets, behind the time that it follows from."""
+
+_IS_A_TIME = deferred(r"\( ?[0-9][0-9,.]{0,12} ?(?:ms|us|µs|usec|msec|ns) ?\)")
 
 _BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*(?:\(\w+\)[\w.+-]*)?)\):")
 """The name of a kernel in brackets, in front of all that is said of it."""
 
-_NAME = deferred(r"[\s>*#-]*([A-Za-z][\w.+-]*(?: [\w.+\[\]-]+){0,2}?)\s*(?:\(|:|$)")
+_NAME = deferred(r"[\s>*#-]*([A-Za-z][\w.+-]*(?: [\w.+\[\]-]+){0,2}?)\s*"
+                 r"(?:\(|:|$|(?<=\s\s)(?=(?:[A-Za-z]{1,8} ?= ?){1,3}[0-9]))")  # fmt: skip
 
 _NO_NAME = {"time", "throughput", "performance", "perf", "latency", "average", "avg", "mean",
             "median", "result", "elapsed", "duration", "tflops", "speed", "execution",
@@ -129,7 +140,7 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         if line.number in folded.claimed or len(line.text) > LONGEST:
             continue
         said = dict(_pairs(line, table.schema)) if "=" in line.text else {}
-        said = _letters(line, table.schema) | said
+        said = _letters(line, table.schema) | _of_a_product(line, table.schema) | said
         said = said or _of_ck_tile(line, table.schema)
         grouped = bool(said) and _GROUPED.search(line.text) is not None
         measured = [*_segments(line, table.schema)]
@@ -145,7 +156,11 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
             _take_in(told, line, table.schema)
             continue
         call = said if said.keys() & sizes else told.call | said
-        if grouped or not _whole(call, table):
+        if (
+            grouped
+            or not _whole(call, table)
+            or (call is not said and _OF_NO_CALL.search(line.text))
+        ):
             continue
         shared = {**told.facts, **_format(line, table.schema), **_heads(told, call), **call}
         records = [
@@ -300,7 +315,7 @@ def _plain(line: Line) -> bool:
     """Whether a line is made of its settings, and is no sentence that mentions some."""
     if _OPENS.fullmatch(line.text):
         return True
-    rest = _PAIR.sub("", line.text)
+    rest = _PAIR.sub("", _OF_A_PRODUCT.sub("", line.text))
     if line.text.rstrip().endswith(".") and len(rest.split()) > MOST_WORDS:
         return False
     return sum(c.isalpha() for c in rest) <= sum(len(m[0]) for m in _PAIR.finditer(line.text))
@@ -343,6 +358,23 @@ def _letters(line: Line, schema: Schema) -> dict[str, Cell]:
         return {}
     told = letters_of_attention(line.text)
     return {name: Cell(size, line.number, line.column) for name, size in told.items()}
+
+
+_OF_A_PRODUCT = deferred(
+    r"(?<![\w.=])[mM] ?= ?[nN] ?= ?[kK] ?[=:] ?(?P<all>[0-9]{1,7})(?![\w.]|,[0-9])"
+    r"|(?<![\w.])[mM] ?: ?(?P<m>[0-9]{1,7})[,;| ]{1,3}[nN] ?: ?(?P<n>[0-9]{1,7})[,;| ]{1,3}"
+    r"[kK] ?: ?(?P<k>[0-9]{1,7})(?![\w.])"
+)
+"""Sizes of a product in other ways than as pairs: `M=N=K=2048`, `M: 64, N: 32, K: 16`."""
+
+
+def _of_a_product(line: Line, schema: Schema) -> dict[str, Cell]:
+    """The sizes of the one product that a line says so; of any other line none."""
+    found = [*_OF_A_PRODUCT.finditer(line.text)] if "m" in fields(schema) else []
+    if len(found) != 1:
+        return {}
+    place = line.column + found[0].start()
+    return {n: Cell(found[0]["all"] or found[0][n], line.number, place) for n in "mnk"}
 
 
 _CK_TILE = deferred(
@@ -396,13 +428,24 @@ def _settings(schema: Schema) -> dict[str, FieldSpec]:
     }  # fmt: skip
 
 
+def _outside(line: Line, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The measurements of a line outside brackets, and those that are all of some: rates, or times
+    where none stands outside."""
+    timed_so = any(m[2] and "lop" not in m[2].casefold() for m in numbers
+                   if not any(a.start() <= m.start() < a.end()
+                              for a in _ASIDE.finditer(line.text)))  # fmt: skip
+    aside = [m.span() for m in _ASIDE.finditer(line.text)
+             if not _IS_A_RATE.fullmatch(m[0])
+             and (timed_so or not _IS_A_TIME.fullmatch(m[0]))]  # fmt: skip
+    return [m for m in numbers if not any(a <= m.start() < b for a, b in aside)
+            and not line.text[: m.start()].rstrip().endswith("launch")]  # fmt: skip
+
+
 def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
     """The measurements of a line, those of one direction together; none of one with two times."""
     if not (numbers := [*_MEASURED.finditer(line.text)]):
         return
-    aside = [m.span() for m in _ASIDE.finditer(line.text) if not _IS_A_RATE.fullmatch(m[0])]
-    numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)
-               and not line.text[: m.start()].rstrip().endswith("launch")]  # fmt: skip
+    numbers = _outside(line, numbers)
     if not numbers:
         return
     columns = fields(schema)
@@ -521,10 +564,10 @@ def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
 
 _MARK = deferred(
     r"[\s>*#\[-]{0,8}(?:test|case|bench(?:mark)?|kernel|result|impl(?:ementation)?|perf)\]?"
-    r"(?: ?[0-9]{1,4})?\]? ?: {0,8}(?=[A-Za-z])",
+    r"(?: ?[0-9]{1,4})?\]? ?: {0,8}(?=[A-Za-z])|\s{0,8}\[[0-9]{1,3}/[0-9]{1,3}\] {1,4}(?=[A-Za-z])",
     re.IGNORECASE,
 )
-"""What a line calls itself in front of the name of a kernel: `TEST: sgemm_naive`."""
+"""What a line calls itself in front of the name of a kernel: `TEST: sgemm_naive`, `[2/4] tiled`."""
 
 _OF_BLAS = deferred(r"(?<![A-Za-z])([SHD])GEMM(?![A-Za-z])", re.IGNORECASE)
 
