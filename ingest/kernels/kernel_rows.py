@@ -920,7 +920,8 @@ def _called_alike(records: Sequence[Record]) -> None:
                      if name not in _OF_A_CALL and each.line == record.line)  # fmt: skip
         same += tuple(each for each in record.other if each[1].isdecimal())
         sizes[same] = sizes.get(same, False) or word is not None
-    if len(told) == 1 and all(sizes.values()):
+    several = len({record.cells["kernel"].text for record in records if "kernel" in record.cells})
+    if several > 1 and len(told) == 1 and all(sizes.values()):
         cell = next(iter(told.values()))
         for record in records:
             law = "the name of a kernel beside it says what all of one size compute"
@@ -928,7 +929,7 @@ def _called_alike(records: Sequence[Record]) -> None:
 
 
 _OF_A_CALL = {"kernel", "time", "memory", "bandwidth", "flops_rate", "outcome", "gpu"}
-"""What differs between calls of the same sizes."""
+"""Columns in which calls of the same sizes differ."""
 
 
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:

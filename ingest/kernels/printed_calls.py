@@ -430,13 +430,13 @@ def _settings(schema: Schema) -> dict[str, FieldSpec]:
 
 def _outside(line: Line, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The measurements of a line outside brackets, and those that are all of some: rates, or times
-    where none stands outside."""
-    timed_so = any(m[2] and "lop" not in m[2].casefold() for m in numbers
-                   if not any(a.start() <= m.start() < a.end()
-                              for a in _ASIDE.finditer(line.text)))  # fmt: skip
-    aside = [m.span() for m in _ASIDE.finditer(line.text)
+    behind a rate where no time stands outside."""
+    brackets = [*_ASIDE.finditer(line.text)]
+    free = [m for m in numbers if not any(a.start() <= m.start() < a.end() for a in brackets)]
+    rated_alone = bool(free) and all(_measure(m[2] or m[3])[0] == "flops_rate" for m in free)
+    aside = [m.span() for m in brackets
              if not _IS_A_RATE.fullmatch(m[0])
-             and (timed_so or not _IS_A_TIME.fullmatch(m[0]))]  # fmt: skip
+             and not (rated_alone and _IS_A_TIME.fullmatch(m[0]))]  # fmt: skip
     return [m for m in numbers if not any(a <= m.start() < b for a, b in aside)
             and not line.text[: m.start()].rstrip().endswith("launch")]  # fmt: skip
 
@@ -567,7 +567,7 @@ _MARK = deferred(
     r"(?: ?[0-9]{1,4})?\]? ?: {0,8}(?=[A-Za-z])|\s{0,8}\[[0-9]{1,3}/[0-9]{1,3}\] {1,4}(?=[A-Za-z])",
     re.IGNORECASE,
 )
-"""What a line calls itself in front of the name of a kernel: `TEST: sgemm_naive`, `[2/4] tiled`."""
+"""The word of a line for itself in front of the name of a kernel: `TEST: plain`, `[2/4] tiled`."""
 
 _OF_BLAS = deferred(r"(?<![A-Za-z])([SHD])GEMM(?![A-Za-z])", re.IGNORECASE)
 
