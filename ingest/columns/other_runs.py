@@ -125,6 +125,7 @@ _OF_OTHERS = deferred(
     r"|(?i:\b(?:shall|will|plan to|intend to) (?:be )?(?:publish|releas|report|benchmark)\w*)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
     r"|trains?|trained|claims?|states?|measured?|measures)\b)"
+    r"|\b[Tt]he original [A-Z][\w.-]* (?:was|is|were|used|had)\b"
     r"|\b[A-Z]\w+['’]s [A-Z][\w.-]* (?:was|were|has been|used|uses)\b"
     r"|(?:^|[,(] ?)(?!(?:We|I|They|It|This|These|Those|Model|Models|Everything|All|Each|Both"
     r"|Pre-?trained|Fine-?tuned|Was|Were|Jointly|And|Then|Results?|Table|Tables|Section|Values|Numbers|Rates"

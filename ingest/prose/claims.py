@@ -65,7 +65,8 @@ _SEVERAL_BEFORE = deferred(
 _SEVERAL_BEHIND = deferred(
     r",? (?:and|but|then)? ?(?:later|then|finally|afterwards)\b|"
     r"(?:[ -]?(?:tokens?|sequences?|samples?|images?|GPUs?|nodes|steps|layers|heads))?"
-    r"(?: each)?(?: on average\b|\s*(?:\}|(?:,? (?:or|to|vs\.?|versus)|/|→|->|–|\.\.+|…)\s*[0-9]"
+    r"(?: each)?(?: on average\b|\s*(?:\}|、 ?[0-9]|(?:,? (?:or|to|vs\.?|versus)|/|→|->|–"
+    r"|\.\.+|…)\s*[0-9]"
     r"|\([^()]{1,60}\)\s*(?:(?:or|and|to|vs\.?|/)\s*[0-9]|,\s*[0-9]+ ?\()"
     r"|\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
     r"|(?:,|,? and) ?[0-9][0-9,.]*[kK]?(?=\s*(?:[,.;)]|and\b|or\b|$))))",
@@ -119,7 +120,8 @@ _WHOLE = (
 _OF_ALL = (
     r"(?:(?:across|over|on|for|from|summed over|summed across|with) )?all (?:of )?"
     rf"(?:(?:the|our|these|[0-9]+) )*(?:{_ONE}|them\b|nodes\b)|in total\b|in all\b(?! [a-z])"
-    r"|overall\b|globally\b|altogether\b|all together\b|combined\b"
+    r"|(?:for|in|of|over) the (?:whole|entire) (?:job|run)\b|overall\b|globally\b"
+    r"|altogether\b|all together\b|combined\b"
 )
 
 _STEP = (
@@ -161,7 +163,9 @@ _DURING = (
 
 _ON_ONE = r"(?:/ ?|(?:per|on|for|to|by)(?: an?| each| every| one)? |an? |each |every )"
 
-_TEXTS = r"(?:sequences?|samples?|sentences?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
+_TEXTS = (
+    r"(?:sequences?|seqs|samples?|sentences?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
+)
 
 _TOKENS = "(?P<m> million| ?[MK])? tok(?:en)?s?\\b"
 
@@ -280,6 +284,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
     (
         "global_batch", "batch",
+        rf"\bbatch (?:has|contains|holds|is) {{N}} {_THINGS},? (?:that is|i\.e\.,?|or|=) {COUNT}"
+        rf" {_THINGS} (?:{_ONE_OF})",
+    ),
+    (
+        "global_batch", "batch",
         rf"{{N}} {_THINGS} {_A}(?:global|whole|total|effective) (?:mini-?)?batch",
     ),
     (
@@ -311,7 +320,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     (
         "global_batch_tokens", "token",
         rf"(?<!sequences of )(?<!samples of )(?<![x×*] )"
-        rf"{{N}}{_TOKENS} {_A}(?:(?:global|total|effective|whole) )?(?:{_STEP}|(?:mini-?)?batch\b)"
+        rf"{{N}}{_TOKENS} ?{_A}(?:(?:global|total|effective|whole) )?(?:{_STEP}|(?:mini-?)?batch\b)"
         rf"{_NOT_OF_ONE}{_NO_RATE}",
     ),
     ("global_batch_tokens", "tok", rf"\b(?:one|each|every|the|our"
@@ -351,6 +360,10 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"\b(?:{_BATCH}|gbs){_SET}{{N}}(?P<m> million| ?[MK])?[ -]tok(?:en)?s?\b(?! ?(?:per"
         rf"|each|/|a"
         rf"|(?:on|for) (?:each|every|an?|one|the)|per[ -]\w+)\b)",
+    ),
+    (
+        "global_batch_tokens", "token",
+        rf"\b{_BATCH} ?\((?:in )?tokens\){_SET}{{N}}(?P<m> million| ?[MK]\b)?",
     ),
     ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
     (
@@ -404,12 +417,20 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?: (?:of|is|was|equals?|stays|at)| ?[:=])* {N}",
     ),
     ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
+    ("kind", "p", r"\b(?P<kind>(?-i:[TPDEC]P)) over {N}(?=\s*(?:[,.;)]|$|and\b))"),
+    (
+        "kind", "p",
+        r"\b(?P<kind>(?-i:[TPDEC]P)) (?:(?:is|was|left|kept|set|fixed|held|stays) )*(?:at"
+        r"|to) {N}\b",
+    ),
     ("kind", "p", r"\b(?P<kind>(?-i:[TPDEC]P)) (?:takes|amounts to|equals|occupies) {N}\b"),
     ("kind", "p", r"{N} (?:ranks|replicas|ways|groups) of (?P<kind>(?-i:[TPDEC]P))\b"),
     ("pp", "pipeline", r"{N} pipeline[ -](?:parallel )?stages\b"),
     ("pp", "pipelin", r"{N}-stage pipelin(?:e|ing)\b"),
     ("pp", "pipeline", rf"\bpipeline(?:[ -]parallel)? depth{_SET}{{N}}"),
     ("pp", "pipeline", r"\bpipeline (?:is|was) {N} deep\b"),
+    ("pp", "stages", r"\b(?:1F1B|GPipe|pipelined?|schedule)\b[^.;,0-9]{0,20} (?:over|across"
+    "|with) {N} stages\b"),
     ("pp", "pipeline", r"\bpipeline of {N}(?= across| stages|[,;.)]| and|$)"),
     ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
     ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
@@ -466,6 +487,10 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "of length", rf"{_TEXTS} (?:of|with|at) length {{N}}"),
     ("seq_len", "word|piece", r"\b(?:max(?:imum|\.)?|up to) (?=[0-9]{2}){N} (?:word"
         r"|sub-?word)[ -]?pieces"),
+    (
+        "seq_len", "token",
+        rf"\btokens? ?(?:/ ?|per )(?:sample|sequence|example|document){_SET}{{N}}",
+    ),
     ("seq_len", "token", r"{N} tokens ?(?:/|per|an?|in an?|in each|in every|each|every|/) ?"
     r"(?:(?:training|input|packed) )?(?:sequence|sample|document|example|input)s?\b"),
     (
@@ -520,6 +545,7 @@ _LONG = r"(?=[0-9][0-9,]{2,}|[0-9]+[kK])"
 
 _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "token", rf"{_ITEM}{_LONG}{{N}} tokens{_ENDED}"),
+    ("gpus", "world", rf"{_ITEM}world ?[:=]? ?{{N}}{_ENDED}"),
     (
         "seq_len", "seq|context|ctx",
         rf"{_ITEM}{_LONG}{{N}}[ -](?:seq(?:uence)?|context|ctx)(?:[ -]?len(?:gth)?)?{_ENDED}",
@@ -602,6 +628,11 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         rf"(?:\b(?:with|and|at|using)|[,;]) (?=[0-9]{{1,3}}[kK]){{N}} (?:sequences|seqs){_ENDED}",
     ),
     ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
+    (
+        "batch_size", "batch size of",
+        r"(?<!global )(?<!micro )(?<!total )(?<!effective )(?<!micro-)(?<!mini)(?<!mini-)"
+        r"\bbatch size of (?=[a-z]){N}(?=\s*(?:[,.;)]|$|and\b|with\b))",
+    ),
     (
         "batch_size", "batch of|batch size of",
         rf"\b(?:an?|the) (?:mini-?)?batch(?: size)? of {{N}} {_THINGS}"

@@ -510,8 +510,14 @@ _OF_MACHINERY = deferred(
 name a device: most have none of these words, and each is looked for in ten forms."""
 
 
+_OF_NO_DEVICES = (
+    r"[ -](?:[\w-]+ ){0,2}(?:CPUs?|processors?|cores?|sockets?|NICs?|[TG]i?B|HCAs?|ports?|SSDs?"
+    r"|adapters?|EPYC|Xeon|rails?)\b"
+)
+"""Behind a number for each machine: what it counts is no device."""
+
 _COUNTED = (
-    rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)"
+    rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)(?!{_OF_NO_DEVICES})"
     r"(?! ?[x×*] ?[0-9](?![0-9]{1,2} ?Gi?B\b)|[.,][0-9])[ -]?(?:[x×*] ?)?"
     r"(?:(?:NVIDIA|AMD|Intel|Huawei) )?"
 )
@@ -843,10 +849,12 @@ _ON_WHICH_A_PART_IS = deferred(
     r"(?:of (?:the|our) (?:model|weights) )?(?:(?:each|then|always) )?(?:spans?|spanned"
     r"|occup(?:y|ies|ied)"
     r"|takes?|took|uses?|used|covers?|sits? on|lives? on|needs?|fits? (?:on|in)) (?:exactly |all )?"
-    rf"{COUNT} (?:{DEVICES})",
+    rf"{COUNT} (?:{DEVICES})"
+    rf"|(?<![\w.,]){COUNT} (?:{DEVICES}) (?:were|are) (?:allocated|reserved|booked"
+    rf"|available),? but\b",
     re.IGNORECASE,
 )
-"""Devices that a part of a run is on: `each expert group spans 16 GPUs`."""
+"""Devices that a part of a run is on, `each expert group spans 16 GPUs`, or of which some were."""
 
 
 def _told(text: str) -> Iterator[Part]:

@@ -204,6 +204,11 @@ _SOME_OF_THEM = deferred(
 )
 """Devices of which there were more: `only 2 of the 8 GPUs`."""
 
+_EACH_OF_ALL = deferred(
+    rf"\b(?:on|to|for|in) each of (?:the|our|these) {_n('gpus')}{TIMES}{DEVICES}", re.IGNORECASE
+)
+"""All devices, of each of which something is said: `batches of 10 on each of the two P40s`."""
+
 _OF_A_POD = deferred(
     rf"(?:{SIGN})s? (?:with|using|of) {_n('gpus')} (?:chips|devices){ENDS}", re.IGNORECASE
 )
@@ -316,7 +321,8 @@ _OUTRIGHT = (
     _PER_NODE_OF, _A_NODE_IS,
     _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
-    _ONE_RENTED, _SOME_OF_THEM, _OF_A_POD, _NAMED_IN_BRACKETS, _ALL_OF_THIS_HOST, _RATES_ON,
+    _ONE_RENTED, _SOME_OF_THEM, _OF_A_POD, _EACH_OF_ALL, _NAMED_IN_BRACKETS,
+    _ALL_OF_THIS_HOST, _RATES_ON,
     _HAD_FOR_THIS, _LONE_HOST,
     _NODES_USED,
 )  # fmt: skip
@@ -339,7 +345,7 @@ _FIELD = {
 _MAY_SAY = deferred(
     rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those|the same)\b|\b(?:altogether|total|overall"
     rf"|slice|pod)\b"
-    r"|\bof (?:the|its|our) |with [0-9]+ (?:chips|dev)|\bin all\b|\beach (?:with|of|having"
+    r"|\bof (?:the|its|our|these) |with [0-9]+ (?:chips|dev)|\bin all\b|\beach (?:with|of|having"
     r"|containing)\b|\([0-9]+ ?[x×*]"
     r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b|\bfor (?:th|it)"
     r"|^\W*(?:\w+ )?(?:thr|spee|rate|samp|imag|tok|seq|step|iter|epo|tim|perf|resu|numb|seco|mem)",

@@ -126,6 +126,8 @@ def by_commas(text: str) -> str:
     few = strokes == OF_A_LIST - 1 and _FEW_ITEMS.fullmatch(text)
     if (strokes >= OF_A_LIST or few) and not _NUMBERS_APART.search(text):
         return text.replace(" / ", " ; ")
+    if " || " in text:
+        return text.replace(" || ", "  ; ")
     if text.count(" · ") > 1:
         return text.replace(" · ", " ; ")
     if "  " in text and _SPREAD.fullmatch(text):

@@ -335,7 +335,7 @@ def _by_form(  # noqa: PLR0912
 
 def _with_what_else(statement: Statement, line: Line) -> Statement:
     """A statement with what its line says in words beside its form: `…; micro-batch is 2`."""
-    if "," not in line.text and ";" not in line.text:
+    if not any(sign in line.text for sign in (",", ";", " and ")):
         return statement
     more = {n: c for n, c in phrases(line).items() if n not in statement.values}
     return replace(statement, values={**statement.values, **more}) if more else statement

@@ -217,7 +217,9 @@ _ASIDE = deferred(
     r"|if(?! not (?:otherwise )?(?:stated|noted|specified|mentioned|said|given))"
     r"|=\s?[0-9]+ or [A-Za-z_]+\s?="
     r"|for (?:rows? |lines? |runs? |#)?[0-9]+ ?[-–] ?[0-9]+(?=\W*$)"
-    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表|기존 ?연구|선행 ?연구|尝试过|试过"
+    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表|기존 ?연구"
+    r"|선행 ?연구|尝试过|试过|还测试"
+    r"|^\W*next steps?\b"
     r"|\blogin nodes?\b"
     r"|最[大多]支持|支持最[大多]|作为(?:对比|对照|参考)|官方公布|n['’](?:avons|ai|ont|a) pas"
     r"|\bnicht (?:getestet|verwendet|benutzt)\b|\bno (?:hemos|usamos|probamos)\b",
@@ -279,7 +281,7 @@ OF_ALL = deferred(
 """A line about every measurement of its document, those above it too."""
 
 MEASURED = deferred(
-    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
+    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s(?!tep)|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
     re.IGNORECASE,
 )
@@ -769,7 +771,8 @@ def _blank(found: re.Match[str]) -> str:
 
 
 _SPREAD_OVER = deferred(
-    r"(?:\b(?:launch|start|ran\b|run\b|execut|train|accumulat|shard|spread|split|distribut|partition|summed|averag|parallel|packed"
+    r"(?:\b(?:launch|start|ran\b|run\b|execut|train|accumulat|shard|spread|split|distribut|partition"
+    r"|summed|averag|parallel|packed"
     r"|replicat|repeat|timed|measured|mean|median|FSDP|HSDP|ZeRO|DDP|stage)[\w-]*(?: [0-3])?"
     r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"

@@ -60,7 +60,7 @@ _ENDS = deferred(
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 """Another label with its number right behind a value: `num_layers 40 hidden_size 5120`."""
 
-_COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples|images)\b")
+_COUNTED_IN = deferred(r"[\s*_`]*(tokens?|sequences|samples|examples|images)\b")
 
 _EACH = deferred(
     r"(?: sequences| samples)? ?\(?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
@@ -290,7 +290,7 @@ _CHECKPOINTED = deferred(
     r" (?:on\b(?! (?:every|each|all)\b)|(?:enabled|used|active|applied)\b)"
     r"|[*_`]*(?= everywhere| throughout| for all)|\s*\(?[\s*_`]*\w+=True[\s*_`]*"
     r"|[*_`]* ?[=:] ?(?:true|yes)\b)?"
-    r"(?P<no>[*_`]* ?[=:] ?(?:false|no|none|off|disabled)\b)?"
+    r"(?P<no>[*_`]* ?(?:[=:] ?(?:false|no|none|off|disabled|0)|false)\b)?"
     r"(?P<off>[*_`:]*(?: (?:is|was|are|were|turned|switched|always|generally))*"
     r" (?:off|disabled|none|not (?:used|enabled|needed|applied)|unused)\b)?"
     r"(?P<all> (?:on|of|for|in|at|after|to) (?:every|each|all|whole|entire)(?: the)?"
@@ -322,7 +322,10 @@ _OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat|ckpt")
 
 _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
 
-_LISTED = deferred(r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b|with\b)")
+_LISTED = deferred(
+    r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
+    r"|(?:for|in|on) (?:all|every|each)\b)"
+)
 """Around a switch that is an item of a list, and so on."""
 
 _OF_NO_RUNS = deferred(
@@ -479,12 +482,15 @@ _UNSHARDED = deferred(
     r"\b(?:no|without(?: any)?) sharding(?: of (?:the )?(?:parameters|weights|states|gradients"
     r"|model"
     r"|anything|optimi[sz]er)\b|(?=\s*(?:[.,;)]|$)))|\bnothing is sharded\b"
+    r"|\bZeRO (?:is|was) (?:disabled|off|not used)\b"
     r"|\b(?:no|without|not use(?: any)?) (?:DeepSpeed )?ZeRO\b(?![ -]?[0-3]| stage)"
     r"|(?:不使用|未使用|没有使用|未开启|不开启|关闭)\s*(?:DeepSpeed )?ZeRO(?![ -]?[0-3A-Za-z])",
     re.IGNORECASE,
 )
 
-_OFF = deferred(r"\b(?:no|without|not|disabl(?:ed?|ing)|off|never|avoid\w*)\b", re.IGNORECASE)
+_OFF = deferred(
+    r"\b(?:no|without|not|disabl(?:ed?|ing)|off|never|avoid\w*)\b|[不未无]|没有|关闭", re.IGNORECASE
+)
 
 _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
@@ -702,7 +708,7 @@ def _counted_in(name: str, text: str, at: int) -> str | None:
     noun = _COUNTED_IN.match(text, at)
     if noun is None or name in ("seq_len", "global_batch_tokens", "vocab"):
         return name
-    return OF_TOKENS.get(name) if noun[1] == "tokens" else name
+    return OF_TOKENS.get(name) if noun[1].startswith("token") else name
 
 
 def _counted(text: str) -> Iterator[Part]:
@@ -1151,6 +1157,6 @@ _CONDITION = deferred(
 
 def _clause(text: str, found: re.Match[str]) -> str:
     """The words between the commas around a part of a text, and at most a few words behind it."""
-    begin = max((text.rfind(sign, 0, found.start()) for sign in ",;("), default=-1) + 1
-    ends = (at for sign in ",;)" if (at := text.find(sign, found.end())) >= 0)
+    begin = max((text.rfind(sign, 0, found.start()) for sign in ",;(，；（"), default=-1) + 1
+    ends = (at for sign in ",;)，；）" if (at := text.find(sign, found.end())) >= 0)
     return text[begin : min(*ends, found.end() + len(" is off"), len(text))]

@@ -79,7 +79,12 @@ _HAS_MANY_WORDS = re.compile(
     r"|there (?:is|was)"
     r"|neither|of (?:them|these)|tensor width|\bb(?:s|sz|atch(?:[ _]size)?) ?[=:] ?[0-9]+ ?\("
     r"|whole-"
-    r"|\b(?-i:AC|SP)\b|, which |lone |nothing |left off|[0-9]-(?:[GN]PU|chip|GCD) |[x×] ?GPU"
+    r"|recompute-act|tiles|\b(?-i:AC|SP)\b|\.{4}|ckpt|checkpoint|remat_|zero(?: (?:is|was|one"
+    r"|two|three)|:)"
+    r"|\(nodes?\)|=dict|dict\("
+    r"|/(?:dev|gpu|card)|single-GPU|recompute (?:is|was)|everything (?:is |was )?re|attn_impl|\(="
+    r"|[0-9][x×][TPDCE]P[0-9]|\bseq[0-9]|, which |lone |nothing |left off|[0-9]-(?:[GN]PU"
+    r"|chip|GCD) |[x×] ?GPU"
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
     r"|[PS]\) ",
