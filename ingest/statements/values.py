@@ -24,7 +24,8 @@ _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 """Words that switch a thing on or off in a command or a statement."""
 
 _DTYPE = deferred(
-    r"(?:torch\.|jnp\.|amp_|mixed[ -]precision,? \(?)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)"
+    r"(?:torch\.|jnp\.|amp_|mixed[ -]precision,? \(?)?"
+    r"(bf16|fp16|fp32|tf32|(?:mx-?)?fp8|(?:nv-?|mx-?)?fp4|bfloat16|float16|float32)"
     r"(?:[-_ ](?:mixed|true|amp)(?:[ -]precision)?)?\)?"
 )
 
