@@ -66,6 +66,26 @@ NUMBERED = (
 )
 """The number in front of a heading, in figures or in Chinese, or its letter: `C.1`."""
 
+_STRONG = (
+    "machines?|hardware|software|clusters?|partition|nodes|box|rigs?|test ?beds?"
+    "|environments?|settings?"
+    "|set[- ]?ups?|configurations?|config|conditions|methodology|stack|conventions|defaults"
+    "|basics|HW|SW"
+)
+"""Words of which a heading over how things were set up has one."""
+
+_WEAK = (
+    "code(?:base)?|methods?|versions?|workloads?|measurements?|measuring|data(?: ?sets?)?|models?"
+    "|precision|parallelism|layouts?|timing|metrics|details"
+)
+"""Words that such a heading may have beside them."""
+
+_QUALIFIED = (
+    r"(?:(?:the|our|my|this|these|test(?:ing)?|bench(?:mark(?:ing|s)?)?|training|running"
+    r"|experiment(?:al|s)?|measurement|base|fixed|common|shared|general|basic|implementation"
+    r"|environment|software|hardware|default|parallel) )*"
+)
+
 _SET_UP = deferred(
     rf"{NUMBERED}(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|common|"
     r"benchmark(?:ing)?|test|"
@@ -92,19 +112,28 @@ _SET_UP = deferred(
     r"|what (?:(?:we|I) )?(?:stayed|stays|was kept|is kept|kept|held|was held) "
     r"(?:fixed|constant|the same)"
     r"|(?:held|kept) (?:fixed|constant)|constants|fixed|in common|common to (?:all|every) \w+"
-    r"|(?:the )?same (?:for|in) (?:all|every) \w+)\W*"
+    r"|(?:the )?same (?:for|in) (?:all|every) \w+"
+    r"|(?:(?:settings?|parameters|configuration|values) )?(?:(?:that is|that are|which are) )?"
+    r"(?:shared by|common to|valid for|for|of) (?:all|every)(?: of)?(?: the)? (?:runs?|experiments?"
+    r"|tables?)|(?:what )?all (?:runs|experiments|tables)(?: (?:share|have in common|use))?"
+    r"|(?:where|what) (?:we|I|it|this|they|everything) (?:ran|runs?|was run)(?: it)?(?: on)?)\W*"
+    rf"|{NUMBERED}(?=.*\b(?:{_STRONG})\b)(?:(?:notes on|about) )?(?:{_QUALIFIED}(?:{_STRONG}"
+    rf"|{_WEAK})"
+    rf"(?:,? (?:and|&) |, |/| & )?)+(?:(?: we)? used| details| versions| specs|,? in (?:short"
+    rf"|brief))?\W*"
     rf"|{NUMBERED}(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
+    r"|运行|计算|公共|统一|基本|通用|集群|共通|計算"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
-    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정"
+    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정|環境と設定|机器|约定|前提|说明"
     r"|환경|조건)\W*"
-    rf"|{NUMBERED}(?:System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
+    rf"|{NUMBERED}(?:Umgebung|System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
     r"|Methodik|Konfiguration|Messung))?\W*"
     rf"|{NUMBERED}(?:Syst[èe]me|Mat[ée]riel|Sistema|Hardware)(?: et (?:logiciels?|m[ée]thode)"
     r"| y software| e software)?\W*"
     rf"|{NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
     r"|(?:environnement|configuration|conditions|entorno|configuraci[oó]n|ambiente|condizioni"
     r"|configura[cç][aã]o|condiciones|configurazione)(?: (?:de |d'|des |do |di |del |dell')?"
-    r"(?:tests?|mesures?|essais|entraînement|pruebas?|entrenamiento|testes?|treinamento|treino|prova"
+    r"(?:matérielle|tests?|mesures?|essais|entraînement|pruebas?|entrenamiento|testes?|treinamento|treino|prova"
     r"|addestramento))?|(?:конфигурация|условия|окружение|стенд)"
     r"(?: (?:обучения|эксперимента|измерений|тестов))?)\W*",
     re.IGNORECASE,
