@@ -189,7 +189,10 @@ def introduces(title: str) -> bool:
 _WHAT_RAN = deferred(
     rf"{NUMBERED}(?:what|how) (?:(?:we|I)(?: \w+)? "
     r"|(?:everything|it|this|(?:the|these|our|all) \w+) (?:is|was|are|were) )"
-    r"(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b[^,;:]{0,30}",
+    r"(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b[^,;:]{0,30}"
+    rf"|{NUMBERED}(?:(?:the|our|my|all|common|shared|fixed|general) )*(?:conventions|constants)"
+    rf"(?: and (?:settings?|defaults))?\W*|{NUMBERED}(?:common|shared|fixed) (?:settings?|parameters"
+    r"|configuration|values)\W*|(?:公共|统一|通用|共通)(?:设置|配置|参数|設定)\W*",
     re.IGNORECASE,
 )
 
@@ -198,7 +201,7 @@ def of_what_ran(title: str) -> bool:
     """Whether a heading is over how its author ran what was measured, where a command is that of
     those runs: `## How we run`, `## What I train`.
 
-    >>> of_what_ran("How we run"), of_what_ran("What I train"), of_what_ran("How to run it")
+    >>> of_what_ran("How we run"), of_what_ran("Conventions"), of_what_ran("How to run it")
     (True, True, False)
     """
     return _WHAT_RAN.fullmatch(title) is not None

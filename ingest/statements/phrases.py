@@ -817,11 +817,12 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
         if name in NAMED and all(name != part.name for part in told):
             named.add(name)
             yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
-    sizes = {each.groups(): each for each in _PARAMETERS.finditer(signed(text))}
+    whole = _ACTIVE.sub(_blank, signed(text))
+    sizes = {each.groups(): each for each in _PARAMETERS.finditer(whole)}
     model = model_named(text)
     said = named | {part.name for part in told}
     apart = model is not None and _SIZED_NAME.search(model) is not None
-    alone = len({*_ANY_SIZE.findall(signed(text))}) == 1 and not said & {"model_size", "parameters"}
+    alone = len({*_ANY_SIZE.findall(whole)}) == 1 and not said & {"model_size", "parameters"}
     if len(sizes) == 1 and alone and not apart:
         (digits, *signs), found = next(iter(sizes.items()))
         sign = next(filter(None, signs))
@@ -846,6 +847,11 @@ _PARAMETERS = deferred(
     re.IGNORECASE,
 )
 """How many parameters a text says that something has: `the 22B model`, `30 billion parameters`."""
+
+_ACTIVE = deferred(
+    r"~?[0-9]+(?:\.[0-9]+)? ?[BM](?:illion)?(?: params| parameters)? activ(?:e|ated)\b"
+)
+"""Parameters that a token meets, of more that a model has."""
 
 _ANY_SIZE = deferred(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?) ?[BT]\b(?! ?tok)")
 
