@@ -86,6 +86,12 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|\b(?:re-?comput|remat)\w*|(?:\b(?:no|with|without|w/o?)|\+) ?(?:checkpointing|ckpt|AC)\b"
         r"|重计算|激活检查点"
     ),
+    ("attention",): (
+        r"\b(?:flash|eager|fused|unfused|naive|vanilla"
+        r"|mem(?:ory)?[- ]efficient)[-_ ]?att(?:ention|n)\b"
+        r"|\b(?-i:FA-?[23]|SDPA)\b|\bxformers\b"
+    ),
+    ("sequence_parallel",): r"\bsequence[- ]parallel\w*",
     ("gpus", "nodes"): (
         r"(?<![\w.])(?:[0-9][0-9,]*|one|two|four|eight|sixteen|single|dual|half(?: of)?(?: the)?"
         r"|all(?: of)?(?: the)?|both|twice the|double the) ?[x×]?[- ]?"

@@ -935,14 +935,17 @@ def _product(text: str) -> Iterator[Part]:
     if "atch" not in text and "批" not in text:
         return
     for each in _FACTORS.finditer(text):
-        begin, told = each.start("factors"), list[Part]()
+        begin, told, open_ones = each.start("factors"), list[Part](), list[Part]()
         for part in _SPLIT.split(each["factors"]):
             at = text.index(part, begin)
             begin = at + len(part)
             digits = re.search("[0-9][0-9,]*", part)
             name = next((n for n, words in _NAMED.items() if words.search(part)), None)
-            if digits and name:
-                told.append(Part(name, digits[0].replace(",", ""), at + digits.start()))
+            if digits:
+                found = Part(name or "micro_batch", digits[0].replace(",", ""), at + digits.start())
+                (told if name else open_ones).append(found)
+        if len(open_ones) == 1 and {"gpus", "accumulation"} <= {claim.name for claim in told}:
+            told += open_ones  # what remains is what one device takes at a time
         whole = each["before"] or each["behind"]
         names = [claim.name for claim in told]
         if not whole or len(set(names)) < len(_SPLIT.split(each["factors"])):

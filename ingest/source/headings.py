@@ -191,7 +191,8 @@ _WHAT_RAN = deferred(
     r"|(?:everything|it|this|(?:the|these|our|all) \w+) (?:is|was|are|were) )"
     r"(?:(?:train|measur|benchmark|tim|test)(?:e?d?|ing)|ran|run|used?)\b[^,;:]{0,30}"
     rf"|{NUMBERED}(?:(?:the|our|my|all|common|shared|fixed|general) )*(?:conventions|constants)"
-    rf"(?: and (?:settings?|defaults))?\W*|{NUMBERED}(?:common|shared|fixed) (?:settings?|parameters"
+    rf"(?: and (?:settings?|defaults))?\W*|{NUMBERED}(?:common|shared|fixed) (?:settings?"
+    rf"|parameters"
     r"|configuration|values)\W*|(?:公共|统一|通用|共通)(?:设置|配置|参数|設定)\W*",
     re.IGNORECASE,
 )

@@ -58,7 +58,7 @@ _ON_EACH = deferred(
 SETTINGS = {
     "gpu", "gpus", "nodes", "gpus_per_node", "dtype", "seq_len", "tp", "pp", "dp", "cp", "ep", "vp",
     "micro_batch", "global_batch", "global_batch_tokens", "batch_size", "accumulation",
-    "zero_stage", "recompute", "activation_checkpointing",
+    "zero_stage", "recompute", "activation_checkpointing", "attention", "sequence_parallel",
 }  # fmt: skip
 """Fields that a row's own words settle; its model has columns of its own."""
 
