@@ -132,6 +132,8 @@ def no_value(text: str) -> bool:
 def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     """The cell of a value, `at` letters behind the begin of its line; None where it is none."""
     text, place = text.strip().strip("\"'`"), (line.number, line.column + at)
+    if _OPTIONS.match(text):
+        return None
     if spec.dtype == pl.Boolean:
         word = _SWITCH.get(text.casefold())
         return None if word is None else Cell(word, *place)
@@ -161,6 +163,9 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
         return Cell(text, *place)
     return _number(spec, text, place)
 
+
+_OPTIONS = re.compile(r"--[A-Za-z]")
+"""Options of a command, as a variable holds them: what each says is read of the options."""
 
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[A-Za-z]?")
 """The parts that commas make of one number: `0,1,2,3` are four."""

@@ -187,7 +187,13 @@ def _open(record: Record, name: str, at: Span) -> bool:
 
 
 def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
-    """Put a text where its column says, and what stands in brackets behind a model's name."""
+    """Put a text where its column says, and what stands in brackets behind a model's name; what
+    options of a command say, where a cell is nothing else."""
+    if (bare := plain(text)).startswith("--"):
+        record.other.append((spec.name, text))
+        for name, value in options(bare).items():
+            record.cells.setdefault(name, worth(name, value, at.line, at.column))
+        return
     told = _in_brackets(text) if spec.name == "model" else {}
     told |= recipe("sharding", plain(text)) if spec.name == "sharding" else {}  # `stage2`
     if spec.name == "program" and (stage := _STAGE.search(text)):
