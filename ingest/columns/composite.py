@@ -397,7 +397,7 @@ def _part(text: str) -> dict[str, str] | None:
         return {"sharding": kind} | ({"dp": shards[2]} if shards[2] else {})
     if _COMPILED.fullmatch(text):
         return {}
-    if text.casefold() == "ac":
+    if text.casefold() in ("ac", "ckpt", "remat", "recompute"):
         return {"activation_checkpointing": "True"}
     if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):
         return {"zero_stage": stage[1]}

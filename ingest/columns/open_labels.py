@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
+from assay.ingest.columns.composite import named
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import model_named
@@ -257,6 +258,30 @@ def with_models(grid: Grid) -> Grid:
     last = grid.heads[-1]
     cells = tuple(c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells))
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+
+
+def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
+    """The model that the label over the names of the rows is, and its cell, where every one of
+    these is a layout, a machine or a number: `BERT | ours | theirs`, below it `tp2_pp4_mb8`."""
+    if not grid.heads or grid.labels or not grid.heads[-1].cells:
+        return None
+    cell = grid.heads[-1].cells[0]
+    label = plain(cell.text)
+    model = label if _A_FAMILY.fullmatch(label) or model_named(label) == label else None
+    texts = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.blank]
+    if model is None or not texts or len(label) > LONGEST:
+        return None
+    said = [named(text) for text in texts]
+    apart = any({"model", "model_size"} & told.keys() for told in said)
+    return (model, cell) if all(said) and not apart else None
+
+
+_A_FAMILY = re.compile(
+    r"(?:(?:Ro|Al|De)?BERTa?|ALBERT|GPT|T5|ViT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mistral|Mixtral|Gemma"
+    r"|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|Baichuan|ChatGLM|GLM|InternLM|Yi|Swin)"
+    r"(?:[- ]?v?[0-9](?:\.[0-9])?)?"
+)
+"""A family of models by its name, with its generation or without: `GPT-2`."""
 
 
 def _of_a_model(label: str) -> bool:

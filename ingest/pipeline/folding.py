@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
+from assay.ingest.binding.label_signs import tell, without
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import shaped
 from assay.ingest.lines.candidates import candidates
@@ -273,9 +274,12 @@ def _bind(
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
     prose = _prose(found) if tabled and document else ()
     letters = letters_in(prose)
-    stated = headed(_with_near(lines, found, tabled)) if document else lines
+    told, signs = tell([r for _, folded in binding for r in folded.records], prose)
+    prose = without(prose, signs)
+    stated = headed(without(_with_near(lines, found, tabled), signs)) if document else lines
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
+    context.used |= told
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)

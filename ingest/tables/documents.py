@@ -498,6 +498,17 @@ _FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
 
 _FACTOR = re.compile(r"\W*([a-z])\W*:\s*([A-Za-z][\w -]+)")
 
+_FACTORS_BESIDE = re.compile(
+    r"\W*?(?<![\w])(?P<product>[A-Za-z](?: ?[x×*·] ?[A-Za-z]){1,3})[*`_\")\]]{0,3}\s*"
+    r"(?:[:=–—]| -(?= )|\bis\b|\bare\b|\bmeans\b|\bstands for\b)[*`_\s]*"
+    r"(?P<meant>[A-Za-z][A-Za-z() *`_×·-]{3,120}?)[\s.;]*"
+)
+"""A product of letters and, behind it, one of what they stand for."""
+
+_TIMES = re.compile(r"\s+[x×*·]\s+|\s*[×·]\s*")
+
+_SIZED = re.compile(r"(?<=parallel) (?:sizes?|degrees?|ways?|dimensions?|world size)$")
+
 
 def factors(lines: Sequence[Line]) -> tuple[str, ...]:
     """Fields that a legend gives the factors of a product: `d x m x p`, and each letter below it.
@@ -508,6 +519,8 @@ def factors(lines: Sequence[Line]) -> tuple[str, ...]:
     ('dp', 'tp', 'pp')
     """
     for at, line in enumerate(lines):
+        if named := _beside(line.text):
+            return named
         if not (found := _FACTORS.fullmatch(line.text)):
             continue
         letters = re.findall("[a-wyz]", found[1])
@@ -519,6 +532,35 @@ def factors(lines: Sequence[Line]) -> tuple[str, ...]:
         if all(names):
             return names
     return ()
+
+
+def _beside(text: str) -> tuple[str, ...]:
+    """Fields that a line gives the factors of a product itself.
+
+    >>> _beside("- **d x t x p**: data parallel size x tensor parallel size x pipeline stages")
+    ('dp', 'tp', 'pp')
+    >>> _beside("- **m x n**: rows x columns"), _beside("- `a x b`: data parallel x data parallel")
+    ((), ())
+    """
+    if len(text) > LONGEST or not ("aral" in text or "DP" in text):
+        return ()
+    found = _FACTORS_BESIDE.fullmatch(text)
+    parts = _TIMES.split(found["meant"].strip()) if found else []
+    letters = re.findall("[A-Za-wyz]", found["product"]) if found else []
+    if len(parts) != len(letters) or not parts:
+        return ()
+    if re.search(r"parallel\w*$", parts[-1]):  # `data x tensor x pipeline parallelism`
+        parts = [
+            f"{part} parallel" if part.isalpha() and part.islower() else part for part in parts
+        ]
+    names = tuple(_degree(part) for part in parts)
+    return names if all(names) and len(set(names)) == len(names) else ()
+
+
+def _degree(text: str) -> str:
+    """The field of a degree of parallelism by its name; empty for what is none."""
+    name = configured_by(_SIZED.sub("", text.strip(" *`_").casefold()))
+    return name if name in ("tp", "pp", "dp", "cp", "ep", "vp") else ""
 
 
 def legend(lines: Sequence[Line]) -> dict[str, str]:

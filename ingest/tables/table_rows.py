@@ -50,6 +50,7 @@ from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
+    model_in_corner,
     sizes_said,
     with_bare_sizes,
     with_batch_scopes,
@@ -925,8 +926,20 @@ class _Table:
         names = (c.spec.name for _, c in group.placed if c.spec and c.spec.quantity)
         return next((record.cells[name] for name in names if name in record.cells), None)
 
+    @cached_property
+    def _corner(self) -> Cell | None:
+        """The model that the corner of the table names, as a cell."""
+        found = None if self.view.turned or self.view.melted else model_in_corner(self.view.grid)
+        if found is None:
+            return None
+        model, cell = found
+        return Cell(model, cell.line, cell.column, value_origin="stated")
+
     def _of_family(self, record: Record) -> Cell | None:
-        """The model of a row that prints its size, under a heading that names the family."""
+        """The model that the corner of the table names; that of a row that prints its size, under a
+        heading that names the family."""
+        if self._corner:
+            return self._corner
         size, title = record.cells.get("model_size"), self.titles[-1] if self.titles else None
         family = family_named(title.text) if title else None
         if title is None or family is None or size is None or size.state != "value":

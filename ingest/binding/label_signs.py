@@ -1,0 +1,264 @@
+"""Signs in the labels of rows that the text of their document explains with settings.
+
+In: the records of tables, and the lines of their document. Out: the same rows, with what the signs
+of their labels stand for: `pipe-4` where ``pipe-k`` stands for a pipeline on ``k`` GPUs; and the
+lines without these explanations, which say nothing of rows that have not the sign. A sign that all
+rows have, or none, is left alone, and so is one that is the name of a setting itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from assay.ingest.columns.composite import layout
+from assay.ingest.columns.row_texts import own_words
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.phrases import phrases
+from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.vocabulary.terms import configured_by
+
+_WORD = r"[\w+=./<>{}-]{1,24}"
+
+_SIGN = (
+    rf"(?:``(?P<a>{_WORD})``|`(?P<b>{_WORD})`|\*\*(?P<c>{_WORD})(?P<colon>:?)\*\*"
+    rf"|(?<!\*)\*(?P<d>{_WORD})\*(?!\*)|[\"“](?P<e>{_WORD})[\"”])"
+)
+
+_OUTRIGHT = (
+    r"(?:stands? for|means?|denotes?|marks|refers? to|is short for|indicates|表示|代表|指的?是)"
+)
+
+_EXPLAINS = deferred(
+    rf"(?:^|(?<=[\s(])){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
+    rf"(?: (?:in (?:a|the) (?:name|label)s?|(?:rows?|runs?|cases?|entries|experiments?)))?"
+    rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b)\s*"
+)
+"""A sign, and the word behind which its meaning stands: ``pipe-k`` stands for."""
+
+_BARE_ITEM = deferred(r"\s*[-*+•]\s+(?P<a>[A-Za-z][\w+-]{0,15})(?P<verb> ?[:=–—]| -(?=\s))\s+")
+"""An item of a list that begins with a sign in plain letters: `- ac: activation checkpointing`."""
+
+_ENDS = deferred(r"[.;。；](?=\s|$)")
+
+_WITHOUT_IT = deferred(
+    r"[(,;.]? ?\b(?:the |all )?"
+    r"(?:(?:cases|rows|runs|labels|names|entries|experiments|those|ones) )?"
+    r"without (?:it|(?:this|that|the) (?:sign|mark|suffix|letters?))\b,?:? ?"
+    r"(?P<rest>[^().;]{3,120})[).;]?",
+    re.IGNORECASE,
+)
+"""What a meaning says of the rows that have not its sign: `(cases without it run without ...)`."""
+
+_PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
+"""What stands for a number in a sign: `pipe-k`, `tp<N>`."""
+
+_PLAIN = deferred(r"\s*(?:[|#>]|<t|```|~~~|\.\. |[-=~+]{3})")
+"""How a line begins that is no prose."""
+
+_ITEM = re.compile(r"\s*(?:[-*+•]|[0-9]{1,2}[.)])\s")
+
+MOST = 12
+"""Lines of a paragraph that explains signs."""
+
+
+class Sign(NamedTuple):
+    """A sign of labels, what it stands for, and where that is said."""
+
+    form: re.Pattern[str]
+    letter: str  # that stands for the number of the sign, in the meaning as well
+    meaning: str
+    without: str  # what rows have that have not the sign
+    line: int
+    places: tuple[tuple[int, int, int], ...]  # line, and where in it the explanation is
+    outright: bool
+
+
+def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], list[Sign]]:
+    """Give rows of tables, in place, what the signs of their labels stand for; the lines that said
+    it, and the signs."""
+    rows = [record for record in records if record.tabled and record.alike is None]
+    labels = [[w.line for w in own_words(row) if w.line.number == row.line] for row in rows]
+    if not any(labels):
+        return set(), []
+    telling = [sign for sign in _signs(lines) if _tells_apart(sign, labels)]
+    used: set[int] = set()
+    for row, texts in zip(rows, labels, strict=True) if telling else ():
+        for name, (text, line) in _told(telling, texts).items():
+            if name in row.cells or (name == _AGAIN[1] and _AGAIN[0] in row.cells):
+                continue
+            row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
+            used.add(line)
+    return used, telling
+
+
+def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
+    """What the signs of a row stand for, and what is said of rows without those that it has not,
+    each with the line that says it; nothing of what two of them say in two ways."""
+    met = [(sign, found) for sign in signs for text in labels
+           if (found := sign.form.search(text.text))]  # fmt: skip
+    having = [sign for sign, _ in met]
+    composed = any(len(layout(text.text)) >= LEAST for text in labels)
+    others = [
+        (sign, _settings(sign.without)) for sign in signs
+        if sign.without and sign not in having
+        and (composed or any(abs(sign.line - other.line) <= MOST for other in having))
+    ]  # fmt: skip
+    direct = _once((sign, _meant(sign, found)) for sign, found in met)
+    said = {name for sign, found in met for name in _meant(sign, found)}
+    return direct | {n: told for n, told in _once(others).items() if n not in said}
+
+
+LEAST = 2
+"""Settings of a label that is put together of signs."""
+
+
+def _once(said: Iterable[tuple[Sign, Mapping[str, str]]]) -> dict[str, tuple[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for sign, values in said:
+        for name, text in values.items():
+            found.setdefault(name, {}).setdefault(text, sign.line)
+    return {name: next(iter(texts.items())) for name, texts in found.items() if len(texts) == 1}
+
+
+_AGAIN = ("recompute", "activation_checkpointing")
+"""Fields of which the first says more than the other."""
+
+
+def without(lines: Sequence[Line], signs: Iterable[Sign]) -> Sequence[Line]:
+    """The lines with blanks for what they say of some signs."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    for sign in signs:
+        for number, begin, end in sign.places:
+            places.setdefault(number, []).append((begin, end))
+    if not places:
+        return lines
+    return [
+        line._replace(text=_blanked(line.text, places[line.number]))
+        if line.number in places else line
+        for line in lines
+    ]  # fmt: skip
+
+
+def _blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
+    for begin, end in places:
+        text = f"{text[:begin]}{' ' * (min(end, len(text)) - begin)}{text[end:]}"
+    return text
+
+
+def _tells_apart(sign: Sign, labels: Sequence[Sequence[Line]]) -> bool:
+    """Whether some rows have a sign and others have not, and its meaning says of them a setting."""
+    having = sum(any(sign.form.search(text.text) for text in texts) for texts in labels)
+    if not 0 < having < len(labels):
+        return False
+    return sign.outright or bool(_settings(_with_number(sign, "2")) or _settings(sign.without))
+
+
+def _meant(sign: Sign, found: re.Match[str]) -> Mapping[str, str]:
+    return _settings(_with_number(sign, found[1]) if sign.letter else sign.meaning)
+
+
+def _with_number(sign: Sign, digits: str) -> str:
+    if not sign.letter:
+        return sign.meaning
+    form = rf"[`*$<{{]{{0,2}}(?<![\w-]){re.escape(sign.letter)}(?![\w-])[`*$>}}]{{0,2}}"
+    return re.sub(form, digits, sign.meaning)
+
+
+def _settings(text: str) -> Mapping[str, str]:
+    """Settings that a meaning says, each once."""
+    told = phrases(Line(0, text, 1, {}), least=1) if text else {}
+    return {
+        name: cell.text for name, cell in told.items()
+        if name in SETTINGS and cell.state == "value" and cell.scale == 1.0
+    }  # fmt: skip
+
+
+def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
+    """The signs that the paragraphs of a document explain."""
+    for paragraph in _paragraphs(lines):
+        starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
+        text = " ".join(line.text for line in paragraph)
+        bare = _BARE_ITEM.match(text)
+        found = [bare] if bare else list(_EXPLAINS.finditer(text))
+        for at, each in enumerate(found):
+            following = found[at + 1].start() if at + 1 < len(found) else len(text)
+            stop = _ENDS.search(text, each.end(), following)
+            end = stop.end() if stop else following
+            if more := _WITHOUT_IT.match(text, end, following):
+                end = more.end()
+            name = next(word for key in "abcde" if (word := each.groupdict().get(key)))
+            if sign := _sign(name, text[each.end() : end], each["verb"]):
+                places = tuple(_placed(paragraph, starts, each.start(), end))
+                yield sign._replace(line=places[0][0], places=places)
+
+
+def _sign(name: str, meaning: str, verb: str) -> Sign | None:
+    """A sign by its name; none of what is a number, or the name of a setting."""
+    core = name.strip("-_+()=./")
+    place = _PLACE.search(core)
+    stem = core[: place.start()] if place else core
+    letter = place[0].strip("<>{}") if place else ""
+    if letter and not re.search(rf"(?<![\w-]){re.escape(letter)}(?![\w-])", meaning):
+        stem, letter = core, ""
+    named = configured_by(stem.rstrip("-_="))
+    switch = named in _AGAIN and len(stem) <= LONGEST_SWITCH
+    if not re.search("[A-Za-z]", stem) or (named and not switch):
+        return None
+    number = "([0-9]{1,5})" if letter else ""
+    flags = re.IGNORECASE if len(stem) > SHORT else re.NOFLAG
+    form = re.compile(rf"{_NOT}(?<![A-Za-z0-9]){re.escape(stem)}{number}(?![A-Za-z0-9])", flags)
+    other = _WITHOUT_IT.search(meaning)
+    return Sign(
+        form,
+        letter,
+        _WITHOUT_IT.sub(" ", meaning),
+        other["rest"] if other else "",
+        0,
+        (),
+        re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None,
+    )
+
+
+_NOT = "".join(
+    rf"(?<!\b{word})"
+    for word in ("no[ -]", "not ", "non-", "w/o ", "without ", "vs ", r"vs\. ", "than ")
+)
+"""Not in front of a sign: its row has something else."""
+
+LONGEST_SWITCH = 5
+"""Letters of a sign that is short for what it switches on: `ac`, `ckpt`; more are its name."""
+
+SHORT = 3
+"""Letters of a sign whose case counts."""
+
+
+def _placed(
+    paragraph: Sequence[Line], starts: Sequence[int], begin: int, end: int
+) -> Iterator[tuple[int, int, int]]:
+    """The parts of lines that a part of their paragraph is."""
+    for line, start in zip(paragraph, starts, strict=False):
+        first, last = max(begin - start, 0), min(end - start, len(line.text))
+        if first < last:
+            yield line.number, first, last
+
+
+def _paragraphs(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Paragraphs of prose, and items of lists, each by its lines; no code."""
+    held: list[Line] = []
+    code = False
+    for line in (*lines, Line(0, "", 0, {})):
+        fence = line.text.lstrip().startswith(("```", "~~~"))
+        code = code != fence
+        plain = code or fence or not line.text.strip() or len(line.text) > LONGEST
+        plain = plain or _PLAIN.match(line.text) is not None
+        if held and (plain or _ITEM.match(line.text) or line.number != held[-1].number + 1):
+            if len(held) <= MOST:
+                yield held
+            held = []
+        if not plain:
+            held.append(line)
