@@ -18,6 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
+from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
@@ -140,6 +141,8 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "dtype":
         kind = _DTYPE.fullmatch(text.casefold())
         return Cell(kind[1], *place) if kind else None
+    if spec.name == "recompute" and (much := how_much_again(text)) not in (None, "on"):
+        return Cell(much or text, *place)  # `core_attn`
     if spec.name == "program":
         told = program_named(text, any_case=True)
         return Cell(told.text, place[0], place[1] + told.at) if told else None
