@@ -260,6 +260,35 @@ def with_models(grid: Grid) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
 
 
+def with_variants(grid: Grid, titles: Iterable[str]) -> Grid:
+    """The grid with `variant` over a column of models none of whose cells names one, one of them
+    being the baseline, where a heading around the table names the model of all: below `Tuning
+    Llama-2-7B faster`, `Model | Trainer (baseline) | Fused blocks`."""
+    labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
+    if grid.labels or labels.count("model") != 1 or not any(map(model_named, titles)):
+        return grid
+    at = labels.index("model")
+    texts = [text for row in grid.rows if len(row.cells) == len(labels)
+             if (text := plain(row.cells[at].text))]  # fmt: skip
+    named = any(len(t) > LONGEST or _MAY_NAME.search(t) or model_named(t) for t in texts)
+    if named or not any(map(_A_BASELINE.search, texts)):
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(c._replace(text="variant") if n == at else c for n, c in enumerate(last.cells))
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+_A_BASELINE = re.compile(r"\b(?:baseline|vanilla|unmodified|stock)\b", re.IGNORECASE)
+"""A word of a row with which the others are compared."""
+
+_MAY_NAME = re.compile(
+    r"[0-9](?!-?bit)|(?:BERT|GPT|Net|[Ff]ormer)\b|(?:T5|ViT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mi[sx]tral"
+    r"|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo)\b|(?i:\b(?:cnn|rnn|gru|lstm|mamba"
+    r"|rwkv|hyena|mlp|moe|dense|u-?net|dit|vae|tiny|small|base|medium|large|huge|xl)\b)"
+)
+"""What may be the name of a model, or of a kind or size of them."""
+
+
 def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     """The model that the label over the names of the rows is, and its cell, where every one of
     these is a layout, a machine or a number: `BERT | ours | theirs`, below it `tp2_pp4_mb8`."""

@@ -62,6 +62,7 @@ from assay.ingest.columns.open_labels import (
     with_reserved,
     with_switches,
     with_tokens_of_shapes,
+    with_variants,
 )
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
@@ -427,7 +428,9 @@ class _Table:
             ],
             known.legend,
         )
-        labelled = with_outcomes(labelled, schema, known.no_room)
+        labelled = with_outcomes(
+            with_variants(labelled, [line.text for line in place.titles]), schema, known.no_room
+        )
         explained_near = cache(lambda: [*place.texts(), *self._explained_below()])
         labelled = with_memory_units(labelled, schema, explained_near)
         labelled = with_memory_units(labelled, schema, lambda: known.sizes)
