@@ -17,6 +17,7 @@ from math import inf
 
 from assay.ingest.binding.mentions import Paragraph
 from assay.ingest.columns.other_runs import of_the_table_above
+from assay.ingest.columns.table_titles import of_all_rows
 from assay.ingest.schema.record import Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import NUMBERED, of_set_up, part_of_set_up
@@ -122,6 +123,8 @@ class Around:
             return
         for depth in range(len(path) - 1, -1, -1):
             opening = self._opening.get(path[:depth], [])
+            if path[:depth] in self._tables:
+                opening = [at for at in opening if not of_all_rows(self._every[at].text)]
             upto = opening[: bisect_left(opening, begin)][-MOST:]
             yield from ((self._every[at], AROUND) for at in reversed(upto))
         upto = [at for at, parent in self._set_up if at < begin and path[: len(parent)] == parent]
@@ -183,6 +186,8 @@ class Around:
         for at, path in enumerate(self._paths):
             title = self._titles.get(path[-1], "") if path else ""
             bare = self._first_table(path) == inf and not ELSEWHERE.search(title)
+            if bare and of_all_rows(self._every[at].text):  # of the tables in the parts of it
+                bare = not any(table[: len(path)] == path for table in self._tables)
             if bare and any(clause.of_all for clause in self._every[at].clauses):
                 yield at
 

@@ -132,6 +132,63 @@ def _last(line: int, rows: Set[int], step: int) -> int:
     return line
 
 
+def table_of_all_rows(lines: Sequence[Line], at: int, rows: Set[int]) -> tuple[int, int] | None:
+    """The first and the last line of the table whose rows the sentence at `at` is of, all of them:
+    the one table of its section below it, where that stands before the next heading.
+
+    >>> texts = ["All rows use a batch of 4, and", "4096 tokens.", "| - |", "## Next", "| - |"]
+    >>> page = [Line(n, text, 1, {}) for n, text in enumerate(texts, 1)]
+    >>> table_of_all_rows(page, 1, {3, 5}), table_of_all_rows(page, 3, {3, 5})
+    ((3, 3), None)
+    """
+    if not _of_all_rows(lines, at):
+        return None
+    found: list[int] = []
+    for line in lines[at + 1 : at + LONGEST_TABLE]:
+        if line.number in rows:
+            if found and line.number > found[-1] + NEXT_ROW:
+                return None  # which of its tables it is of, the sentence does not say
+            found.append(line.number)
+        elif line.text.startswith("#"):
+            break
+    return (found[0], found[-1]) if found else None
+
+
+def of_all_rows(text: str) -> bool:
+    """Whether a sentence of a text is of all rows of the table that stands below it."""
+    return _ALL_ROWS.search(text) is not None
+
+
+def _of_all_rows(lines: Sequence[Line], at: int) -> bool:
+    """Whether the line at `at`, or the sentence that goes on in it, is of all rows of a table."""
+    if _ALL_ROWS.search(lines[at].text):
+        return True
+    for before in lines[max(0, at - MOST_OF_A_SENTENCE) : at][::-1]:
+        number = lines[at].number
+        if not before.text.strip() or not 0 < number - before.number <= MOST_OF_A_SENTENCE:
+            return False
+        if told := _ALL_ROWS.search(before.text):
+            return _SENTENCE_ENDS.search(before.text, told.end()) is None
+        if _SENTENCE_ENDS.search(before.text):
+            return False
+    return False
+
+
+_ALL_ROWS = re.compile(
+    r"(?:^|[.;:!] )\W{0,3}(?:All|Every|Each)(?: of the)? rows?\b"
+    r"(?! (?:below|above|of this|adds?|keeps?|builds?|includes?|also)\b)"
+)
+"""How a sentence begins that is of the rows of a table: `All rows use bf16.`"""
+
+_SENTENCE_ENDS = re.compile(r"[.!?](?:\s|$)")
+
+MOST_OF_A_SENTENCE = 3
+"""Lines over which a sentence goes on."""
+
+NEXT_ROW = 2
+"""Lines to the next row of one table at most, a rule or a row without values between them."""
+
+
 def table_above(line: Line, rows: Set[int]) -> tuple[int, int] | None:
     """The first and the last line of the table that the line right below it speaks of.
 

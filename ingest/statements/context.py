@@ -17,7 +17,7 @@ import polars as pl
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
-from assay.ingest.columns.table_titles import own_table, table_above, table_end
+from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
 from assay.ingest.columns.titles import OF_DEVICES, line_of_other
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
@@ -61,6 +61,7 @@ from assay.ingest.statements.wrapped import (
     named_beside,
     names_another,
     said_beside,
+    with_sentence,
 )
 from assay.ingest.vocabulary.devices import SIGN, device_at, only, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -223,7 +224,7 @@ def _carried(
     """Values that a line of prose says with the line above it; references elsewhere are noted."""
     if line is None:
         return {}
-    if EACH_ADDS.search(line.text):
+    if EACH_ADDS.search(with_sentence(before, line)):
         context.stacked.append(line.number)
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
@@ -733,7 +734,8 @@ def _in_its_place(
         statement = replace(statement, values={**statement.values, "gpus": one})
     if until or _under_its_table(lines, at, taken):
         return replace(statement, caption=True, until=until)
-    if held := table_above(lines[at], taken):
+    held = table_above(lines[at], taken) or table_of_all_rows(lines, at, taken)
+    if held:
         return replace(statement, caption=True, since=held[0], until=held[1])
     return statement
 

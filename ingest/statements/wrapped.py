@@ -269,6 +269,17 @@ EACH_ADDS = deferred(
 """A sentence on a table of which each row has what those above it have, and more."""
 
 
+def with_sentence(before: Line | None, line: Line) -> str:
+    """A line of prose behind the sentence that goes on in it, where that is of each row."""
+    if before is None or before.number != line.number - 1 or line.prefix:
+        return line.text
+    begun = before.text.rpartition(". ")[2]
+    return f"{begun} {line.text}" if _OF_EACH_ROW.search(begun) else line.text
+
+
+_OF_EACH_ROW = re.compile(r"\b(?:[Ee]ach|[Ee]very) (?:row|line|step|entry|change|item|variant)\b")
+
+
 class Beside:
     """Where lines stand among the tables and the headings of their document."""
 
@@ -316,6 +327,8 @@ def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
 
 def _in_two_lines(before: Line, line: Line) -> bool:
     """Whether a sentence with a number goes on from one line to the next, and may say a setting."""
+    if line.number == before.number + 1 and EACH_ADDS.search(with_sentence(before, line)):
+        return True
     if line.number != before.number + 1 or not _OPEN.match(before.text):
         return False
     if not _GOES_ON.match(line.text):
