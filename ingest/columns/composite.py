@@ -121,6 +121,13 @@ _ON = {"yes", "true", "on", "y", "✓", "✔", "✅"}
 _CLUSTERS = {"集群", "集群规模", "cluster", "clustersize", "nodesxgpus", "nodesxcards"}
 """Labels of columns that say nodes and the devices of each: `4x8`."""
 
+_STRATEGY = deferred(
+    r"(?:FSDP[12]?[ :=-]+)?(FULL_SHARD|NO_SHARD|HYBRID_SHARD|SHARD_GRAD_OP)"
+    r"(?:[ ,+]+(?:auto_wrap|auto wrap|(?:cpu_)?offload))*",
+    re.IGNORECASE,
+)
+"""How FSDP shards, by PyTorch's own names, which mean nothing else."""
+
 _NODES_BY_CARDS = deferred(r"([0-9]+)\s*[x×*]\s*([0-9]+)")
 
 _STAGE_OF_FILE = deferred(
@@ -269,9 +276,13 @@ def recipe(label: str, text: str) -> dict[str, str]:
     {'zero_stage': '3'}
     >>> recipe("FSDP", "64"), recipe("FSDP", "0")
     ({'sharding': 'FULL_SHARD'}, {})
+    >>> recipe("fsdp_mode", "SHARD_GRAD_OP"), recipe("fsdp", "full_shard auto_wrap")
+    ({'sharding': 'SHARD_GRAD_OP'}, {'sharding': 'FULL_SHARD'})
     >>> recipe("deepspeed", "configs/ds_z2_config.json"), recipe("deepspeed", "zero3_offload.json")
     ({'zero_stage': '2'}, {'zero_stage': '3'})
     """
+    if strategy := _STRATEGY.fullmatch(text.strip()):
+        return {"sharding": strategy[1].upper()}
     if (counted := _NODES_BY_CARDS.fullmatch(text)) and normalise(label) in _CLUSTERS:
         return {"nodes": counted[1], "gpus_per_node": counted[2]}
     if stages := set(_STAGED.findall(text)):
