@@ -167,7 +167,7 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> l
             close()
         rule = other is False and _RULE.fullmatch(line.text) is not None
         ruled |= rule
-        apart |= not (prose or blank or rule or _FENCE.match(line.text))
+        apart |= not (prose or blank or rule or _OPENS_NO_TABLE.match(line.text))
         if prose:
             held.append(line)
             if HEADING.match(line.text):
@@ -187,7 +187,11 @@ _FOOTNOTE = deferred(
 )
 """How a note begins that rows point to."""
 
-_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
+_OPENS_NO_TABLE = re.compile(
+    r"\s*(?:`{3}|~{3}|\.\. (?:note|tip|hint|seealso|warning|important|caution|attention|danger"
+    r"|admonition|rubric|versionadded|versionchanged|deprecated)::)"
+)
+"""A fence of code, or a directive of reStructuredText over prose."""
 
 MOST_IN_ONE = 40
 """Lines of a paragraph; more without an empty one between them are no sentences."""

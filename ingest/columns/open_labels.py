@@ -29,7 +29,8 @@ Above = Callable[[], Sequence[str]]
 
 
 _OPEN = frozenset(map(normalise, (
-    "batch", "batchsize", "bs", "bsz", "батч", "размер батча", "批大小", "批次大小", "批量大小",
+    "batch", "batchsize", "bs", "bsz", "mini-batch", "mini-batch size", "батч", "размер батча",
+    "批大小", "批次大小", "批量大小",
     "Batchgröße", "taille de lot", "taille de batch", "tamaño de lote", "バッチサイズ", "배치",
     "배치 크기", "バッチ", "批次",
 )))  # fmt: skip

@@ -208,6 +208,24 @@ def of_what_ran(title: str) -> bool:
     return _WHAT_RAN.fullmatch(title) is not None
 
 
+_SCRIPT = deferred(
+    rf"{NUMBERED}(?:(?:the|our|launch(?:ing)?|start|run|training|pre-?training|reference) )*"
+    r"(?:scripts?|(?:launch|start|training|run) commands?)\W*"
+    rf"|{NUMBERED}(?:(?:启动|训练|预训练|运行|执行)(?:的)?)?(?:脚本|命令)\W*|{NUMBERED}启动(?:预)?训练\W*",
+    re.IGNORECASE,
+)
+
+
+def of_script(title: str) -> bool:
+    """Whether a heading is over the script of a training, and of no one in particular: below that
+    of a model it is what the model's numbers were had with.
+
+    >>> of_script("### 脚本"), of_script("### Training script"), of_script("## Scripts for BERT")
+    (True, True, False)
+    """
+    return _SCRIPT.fullmatch(title) is not None
+
+
 def headed(lines: Sequence[Line]) -> list[Line]:
     """The lines, with headings in Markdown's spelling.
 

@@ -18,7 +18,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
-from assay.ingest.columns.titles import OF_DEVICES, line_of_other
+from assay.ingest.columns.titles import OF_DEVICES, line_of_other, model_named
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.only_device import only_device
@@ -28,7 +28,13 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import introduces, of_set_up, of_what_ran, part_of_set_up
+from assay.ingest.source.headings import (
+    introduces,
+    of_script,
+    of_set_up,
+    of_what_ran,
+    part_of_set_up,
+)
 from assay.ingest.source.posts import author_of
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
@@ -473,7 +479,10 @@ def _raise_set_ups(
         if bisect_right(rows, line) < bisect_left(rows, ends[at + 1])
         for depth in range(1, len(path) + 1)
     }
-    paths = {path for line, path in context.sections if of_set_up(context.titles[line])} - held
+    paths = {
+        path for line, path in context.sections
+        if of_set_up(context.titles[line]) or _of_script_of_model(path, context.titles)
+    } - held  # fmt: skip
     parents = {path: path[:-1] for path in paths} | {
         path: path[:-2] for line, path in context.sections
         if (path[:-1] in paths and part_of_set_up(context.titles[line]))
@@ -502,6 +511,15 @@ def _raise_set_ups(
     ]
 
 
+def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:
+    """Whether a section is the script of the one model that the heading around it names."""
+    return (
+        len(path) > 1
+        and of_script(titles.get(path[-1], ""))
+        and model_named(titles.get(path[-2], "")) is not None
+    )
+
+
 def _commands_raised(
     context: Context,
     parents: Mapping[tuple[int, ...], tuple[int, ...]],
@@ -514,7 +532,10 @@ def _commands_raised(
     mine = [
         (each, parents[each.section]) for each in context.statements
         if each.line in blocks and each.section in parents and not (each.of_run or each.subject)
-        and of_what_ran(context.titles.get(each.section[-1], ""))
+        and (
+            of_what_ran(context.titles.get(each.section[-1], ""))
+            or _of_script_of_model(each.section, context.titles)
+        )
     ]  # fmt: skip
     said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
     for each, parent in [*mine, *told]:
