@@ -14,6 +14,7 @@ from functools import lru_cache
 import polars as pl
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
+from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line, parsed_alike
@@ -22,6 +23,7 @@ from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.vocabulary.attention import attention_named
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
@@ -438,6 +440,37 @@ _FORMAT_FIRST = re.compile(
 compiled`."""
 
 
+_FORMAT_REMARKED = re.compile(
+    rf"({NUMBER_FORMAT})\s*(?:[(（](?P<beside>[^()（）]{{1,60}})[)）]|\+\s*(?P<also>[^+]{{1,60}}))",
+    re.IGNORECASE,
+)
+
+_ANY_FORMAT = re.compile(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
+
+_FEW = re.compile(
+    r"\b(?:only|part(?:s|ly|ial)?|some|experts?|MLPs?|attention|FFN|linears?|no|not|off)\b", re.I
+)
+"""Words of a remark by which a format may be that of a part of the model alone."""
+
+_OF_ANOTHER_ENGINE = re.compile(r"(?<![A-Za-z])(?:TE|transformer[ -]engine)(?![A-Za-z])", re.I)
+"""What computes in its own format beside the one that a cell begins with: `BF16 + TE`."""
+
+
+def _format_alone(text: str) -> re.Match[str] | None:
+    """The format in front of a remark in brackets or behind a plus, where that names no other:
+    `FP8 (hybrid, delayed)`, `FP8 + FP8 gather`; not `bf16 (fp8 MLP)`."""
+    found = _FORMAT_REMARKED.fullmatch(text)
+    if found is None:
+        return None
+    remark = found["beside"] or found["also"]
+    if _FEW.search(remark) or OF_A_PART.search(remark):
+        return None
+    others = {each[0].casefold() for each in _ANY_FORMAT.finditer(remark)}
+    if others - {found[1].casefold()} or (not others and _OF_ANOTHER_ENGINE.search(remark)):
+        return None
+    return found
+
+
 _HOW_MUCH = re.compile(
     r"(?:[^\W\d]+[ _-]){0,3}(?:block|layer|every|each|half|some|only|uniform|partial|op|attn"
     r"|attention|mlp|ffn|core|moe|norm|linear|weight)(?:s|wise)?(?:[ _-][^\W\d]+){0,3}",
@@ -454,7 +487,7 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     if _NOTHING.fullmatch(text):
         return
-    if spec.name == "dtype" and (lead := _FORMAT_FIRST.fullmatch(text)):
+    if spec.name == "dtype" and (lead := _FORMAT_FIRST.fullmatch(text) or _format_alone(text)):
         text = lead[1]
         record.other += [(spec.name, lead["beside"])] if lead["beside"] else []
     cell = Cell(text, at.line, at.column)
@@ -464,11 +497,14 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
             record.cells.setdefault(name, Cell(value, at.line, at.column))
     if spec.name in _OF_AGAIN and _computed_again(record, spec, cell):
         return
+    if spec.name == "attention":
+        kernel = attention_named(text)
+        record.cells[spec.name] = cell._replace(
+            text=kernel or text, state="value" if kernel else "unknown"
+        )
+        return
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        if spec.name == "activation_checkpointing" and _HOW_MUCH.fullmatch(text):
-            record.cells.setdefault("recompute", cell)
-        else:
-            record.other.append((spec.name, text))
+        _no_switch(record, spec, cell)
         return
     counts = spec.name == "gpu" and not several(text)
     counted = _COUNTED_DEVICE.match(text) if counts else None
@@ -485,6 +521,17 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells = {**told, **record.cells}
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def _no_switch(record: Record, spec: FieldSpec, cell: Cell) -> None:
+    """Keep a cell of words under a label of switches; whatever is said of all rows is not said of
+    one that says in other words how much it computes again."""
+    if spec.name == "activation_checkpointing" and _HOW_MUCH.fullmatch(cell.text):
+        record.cells.setdefault("recompute", cell)
+        return
+    record.other.append((spec.name, cell.text))
+    if spec.name == "activation_checkpointing":
+        record.cells.setdefault("recompute", cell._replace(state="unknown"))
 
 
 def _uncounted(text: str) -> str:

@@ -9,7 +9,7 @@ allocator, for a bare unit of bytes, and for what was measured beside its estima
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -21,6 +21,7 @@ from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
+from assay.ingest.vocabulary.attention import names_attention
 from assay.ingest.vocabulary.recomputation import kept_by_policy
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
@@ -169,6 +170,12 @@ _SWITCH = re.compile(
     r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt", re.I
 )
 
+_IN_SEQUENCE = re.compile(r"seq(?:uence)?\.?[ _-]?par(?:\.|all?(?:el)?(?:ism)?\.?)?", re.I)
+"""Labels over switches of sequence parallelism: `seq-par`. Over numbers they are of a degree."""
+
+_ATTENTION = {"attention", "attn", "attn.", "att."}
+"""Labels of attention, whatever of it: of its kernel, where all cells name one."""
+
 _SWITCH_OF_ALL = re.compile(
     rf"full[ _-](?:{_AGAIN}|AC)|(?:{_AGAIN}|AC) ?[(\[,]? ?full[)\]]?", re.IGNORECASE
 )
@@ -178,8 +185,17 @@ _NOT_ALL = re.compile(r"\bselectiv|\bpartial|部分重|选择性", re.IGNORECASE
 """Words of a table or a text by which less than all may be computed again."""
 
 _SWITCHED = re.compile(
-    r"yes|no|on|off|true|false|[yn✓✔✗✘✅❌]|none|full|selective|-|–|—", re.IGNORECASE
+    r"yes|no|on|off|true|false|[yn✓✔✗✘✅❌]|none|full|selective|never|always|except[_ -]last"
+    r"|-|–|—",
+    re.IGNORECASE,
 )
+
+_OF_LAYERS = re.compile(
+    r"(?:(?:the|all|every|each|half|some|only|other|first|last|of|[0-9]{1,3}(?:st|nd|rd|th)?)"
+    r"[ _-]){0,3}(?:transformer[ _-])?(?:blocks?|layers?)",
+    re.IGNORECASE,
+)
+"""What is computed again, under a label of that beside switches: `every 2nd block`."""
 
 
 _FIRST_OF_TWO = {
@@ -377,15 +393,21 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
 
     def switches(at: int) -> bool:
         texts = {plain(row.cells[at].text) for row in rows} - {""}
-        return len(texts) > 1 and all(map(_SWITCHED.fullmatch, texts))
+        of_layers = {text for text in texts if _OF_LAYERS.fullmatch(text)}
+        switched = texts - of_layers
+        return bool(switched) and len(texts) > 1 and all(map(_SWITCHED.fullmatch, switched))
 
     def of_its_cells(at: int, cell: GridCell) -> GridCell:
-        label = plain(cell.text)
+        label = plain(cell.text).lstrip("-")  # `--ckpt`: by its option
         if _SWITCH.fullmatch(label) and switches(at):
-            return cell._replace(text="activation checkpointing")
+            return cell._replace(text=_AGAIN_LABEL)
+        if _IN_SEQUENCE.fullmatch(label) and switches(at):
+            return cell._replace(text="sequence parallel")
         texts = {plain(row.cells[at].text) for row in rows} - {""}
         if texts and all(map(kept_by_policy, texts)):
             return cell._replace(text="recompute")
+        if label.casefold() in _ATTENTION and texts and all(map(names_attention, texts)):
+            return cell._replace(text="attention algorithm")
         counted = label.casefold() == "instances" and rows
         if counted and all(_count(row.cells[at].text) for row in rows):
             return cell._replace(text="nodes")
@@ -398,7 +420,120 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
     cells = tuple(of_its_cells(at, cell) for at, cell in enumerate(last.cells))
     if len(of_all) == 1:
         return _with_all_again(grid, of_all[0], above)
-    return grid if cells == last.cells else _relabelled(grid, cells)
+    if cells == last.cells:
+        return grid
+    again = {
+        at for at, cell in enumerate(cells) if cell.text == _AGAIN_LABEL != last.cells[at].text
+    }
+    return _explained(_relabelled(grid, cells), again, above)
+
+
+_AGAIN_LABEL = "activation checkpointing"
+
+_EXPLAINED = re.compile(
+    r"[`'\"“‘]{1,2}(?P<word>[\w .-]{1,24})[`'\"”’]{1,2},? (?:means )?(?:"
+    r"(?P<full>(?:re-?comput(?:es|ing)|checkpoint(?:s|ing)|re-?materiali[sz](?:es|ing)) "
+    r"(?:all|every|each|the whole|whole)(?: the)? (?:transformer |encoder |decoder )?"
+    r"(?:blocks?|layers?)\b(?! (?:but|except)))"
+    r"|(?P<none>(?:keeps|stores|saves|keeping) (?:all|every|each) (?:of the )?activations?\b"
+    r"(?! (?:but|except|of))))",
+    re.IGNORECASE,
+)
+"""What a word of such a column does, as the text says: `` `blocks` checkpoints every block``."""
+
+
+def _explained(grid: Grid, again: Set[int], above: Above) -> Grid:
+    """The grid with how much is computed again for words of some columns that the text explains."""
+    words = {
+        found["word"].casefold(): "full" if found["full"] else "none"
+        for text in (above() if again else ()) for found in _EXPLAINED.finditer(text)
+    }  # fmt: skip
+    if not words:
+        return grid
+
+    def told(row: GridRow) -> GridRow:
+        cells = tuple(
+            cell._replace(text=words.get(plain(cell.text).casefold(), cell.text))
+            if at in again else cell
+            for at, cell in enumerate(row.cells)
+        )  # fmt: skip
+        return replace(row, cells=cells)
+
+    return replace(grid, rows=tuple(map(told, grid.rows)))
+
+
+_PARTITIONS = re.compile(
+    r"(?:#|no\.|num(?:ber)?\.?)?(?: ?of)? ?(partition|stage|pipeline stage)s", re.IGNORECASE
+)
+
+_OF_A_PIPELINE = re.compile(
+    r"\bpipelines? (?:of|with|has|into|in|over) [^.]{0,30}\b(?:partitions?|stages?)\b"
+    r"|\b(?:partitions?|stages?) of (?:the|a|our) pipeline\b"
+    r"|\bpipeline(?:[- ]parallel)?[- ](?:partitions|stages)\b",
+    re.IGNORECASE,
+)
+
+_ON_ITS_OWN = re.compile(
+    r"(?<!than )\b(?:one|1|a single) (?:pipeline )?(partition|stage) "
+    r"(?:per|on (?:each|every)|for (?:each|every)|to a) (?:GPU|device|card|accelerator)\b"
+    r"|\b(?:each|every|one) (?:pipeline )?(?P<behind>partition|stage) (?:(?:is |was |always )*"
+    r"(?:runs |placed |lives |sits |kept |put )?on|has|gets|takes|fills|occupies) "
+    r"(?:exactly |just )?(?:one|its own|a single|an own|a separate) "
+    r"(?:GPU|device|card|accelerator)\b",
+    re.IGNORECASE,
+)
+"""That a part of a pipeline has a device for itself: `exactly one partition per GPU`."""
+
+_LETTERED = re.compile(r"([A-Za-z]) ?= ?([0-9]{1,4})")
+
+
+def with_partitions(grid: Grid, above: Above) -> Grid:
+    """The grid with the degree of a pipeline over its partitions, `Partitions` over `n=8`, where
+    the text says that it is cut into those; and with its devices beside, if each has its own."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    labels = [plain(cell.text) for cell in last.cells]
+    named = [at for at, label in enumerate(labels) if _PARTITIONS.fullmatch(label)]
+    if len(named) != 1 or any(configured_by(label) == "pp" for label in labels):
+        return grid
+    (at,) = named
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    texts = [plain(row.cells[at].text) for row in rows]
+    signs = {found[1] for text in texts if (found := _LETTERED.fullmatch(text))}
+    whole = all(_LETTERED.fullmatch(text) or text.isdecimal() for text in texts)
+    said = " ".join(above()) if rows and whole and len(signs) < 2 else ""
+    alone = any(
+        (found[1] or found["behind"]).casefold() in labels[at].casefold()
+        for found in _ON_ITS_OWN.finditer(said)
+    )
+    if not alone and not _OF_A_PIPELINE.search(said):
+        return grid
+    counted = any(configured_by(label) in ("gpus", "nodes", "dp") for label in labels)
+    beside = alone and not counted
+
+    def told(row: GridRow) -> GridRow:
+        if len(row.cells) != len(labels):
+            return row
+        cell = row.cells[at]
+        text = plain(cell.text)
+        number = cell._replace(text=found[2] if (found := _LETTERED.fullmatch(text)) else text)
+        return replace(row, cells=(
+            *row.cells[:at], number, *row.cells[at + 1 :], *([number] if beside else [])
+        ))  # fmt: skip
+
+    label = last.cells[at]
+    heads = [
+        row if len(row.cells) != len(labels) else replace(row, cells=(
+            *row.cells, *([row.cells[at]] if beside else [])
+        ))
+        for row in grid.heads[:-1]
+    ]  # fmt: skip
+    final = replace(last, cells=(
+        *last.cells[:at], label._replace(text="PP"), *last.cells[at + 1 :],
+        *([label._replace(text="GPUs")] if beside else []),
+    ))  # fmt: skip
+    return replace(grid, heads=(*heads, final), rows=tuple(map(told, grid.rows)))
 
 
 def _relabelled(grid: Grid, cells: Sequence[GridCell]) -> Grid:

@@ -36,7 +36,7 @@ ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_
 
 RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s", "step_rate", "item_rate"}
 
-TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
+TALLIED = {"model", "model_size", "parameters", "gpu", "dtype", "attention"}
 """Configuration that devices, kernels and servers have as well."""
 
 _OF_A_STEP = {"micro_batch", "global_batch", "accumulation"}

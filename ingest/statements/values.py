@@ -15,6 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.attention import attention_named
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
@@ -146,6 +147,9 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "program":
         told = program_named(text, any_case=True)
         return Cell(told.text, place[0], place[1] + told.at) if told else None
+    if spec.name == "attention":
+        kernel = attention_named(text)
+        return Cell(kernel, *place) if kernel else None
     if spec.name == "network":
         found = network_named(text)
         return Cell(found.text, place[0], place[1] + found.at) if found else None

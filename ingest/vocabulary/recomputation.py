@@ -20,7 +20,7 @@ HowMuch = Literal["none", "selective", "full", "on"]
 _WORDS: Mapping[HowMuch, str] = {
     "none": (
         "none nothing no n false off disabled unset not-set without w/o unused not-used not-enabled"
-        " not-given not-passed omitted"
+        " not-given not-passed omitted never"
         " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
         " 不重计算 无重计算"
         " なし 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
@@ -52,7 +52,7 @@ _WORDS: Mapping[HowMuch, str] = {
         " todas-las-capas todas-as-camadas integral полностью полный полная полное все-слои"
     ),
     "on": (
-        "on yes y true enabled used active 是 开 开启 启用 使用 有 打开 已开启 已启用"
+        "on yes y true enabled used active always 是 开 开启 启用 使用 有 打开 已开启 已启用"
         " あり 有り オン 有効 はい する 使用する 예 있음 켜짐 켬 사용 활성 활성화 적용"
         " ja ein an mit aktiviert eingeschaltet oui avec activé activée sí si con activado activada"
         " sim com ativado ativada ligado ligada sì attivato attivata да вкл включено включён"

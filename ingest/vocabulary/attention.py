@@ -1,0 +1,54 @@
+"""How attention is computed, as a cell or a setting says it.
+
+In: what is printed as the value of such a setting. Out: `flash` where scores never stand in memory,
+`unfused` where they do; None where a library chooses, or where it is another kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kernel = Literal["flash", "unfused"]
+
+_FLASH = re.compile(
+    r"(?:(?:use|with) )?(?:flash(?:[-_ ]?att(?:entio)?n)?|FA)"
+    r"(?:[-_ ]?v?[1-4](?:\.[0-9]{1,2}){0,2})?(?: (?:kernel|on))?",
+    re.IGNORECASE,
+)
+
+_UNFUSED = re.compile(
+    r"(?:un-?fused|not fused|non-?fused|eager|naive|vanilla)"
+    r"(?:[-_ ](?:attention|attn|softmax|kernel|PyTorch))?",
+    re.IGNORECASE,
+)
+
+_OTHER = re.compile(
+    r"(?:torch |PyTorch |cu)?(?:SDPA|DNN)|xformers|mem(?:ory)?[-_ ]eff(?:icient)?|fused"
+    r"|flex(?:[-_ ]?att(?:entio)?n)?|triton|math|standard|default|baseline|local|TE|ring|core|none",
+    re.IGNORECASE,
+)
+"""Kernels that a library chooses, or that are called by what says not how they work."""
+
+
+def attention_named(text: str) -> Kernel | None:
+    """How attention is computed, by the name of its kernel.
+
+    >>> attention_named("FlashAttention-2"), attention_named("FA3"), attention_named("unfused")
+    ('flash', 'flash', 'unfused')
+    >>> attention_named("sdpa"), attention_named("causal")
+    (None, None)
+    """
+    bare = text.strip(" *_`'\"")
+    if _FLASH.fullmatch(bare):
+        return "flash"
+    return "unfused" if _UNFUSED.fullmatch(bare) else None
+
+
+def names_attention(text: str) -> bool:
+    """Whether a text names a kernel of attention, known or not: no mask, and no kind of heads.
+
+    >>> names_attention("sdpa"), names_attention("GQA"), names_attention("causal")
+    (True, False, False)
+    """
+    return attention_named(text) is not None or _OTHER.fullmatch(text.strip(" *_`'\"")) is not None
