@@ -547,7 +547,8 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
                 continue
             small = set(split(english(_OF_A_SIZE.sub("", SIZED.sub(" ", " ".join(name))))))
             lettered = any(map(str.isalpha, "".join(name))) or _A_VERSION.fullmatch(" ".join(name))
-            if not small & (_NO_SIDE - {"delta"}) and lettered:
+            may_be = {"delta"} if column.spec.name == "step_time" else {"delta", *_COMPILED}
+            if not small & (_NO_SIDE - may_be) and lettered:
                 return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
             return None
     return None
@@ -555,6 +556,9 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
 
 _OF_A_SIZE = re.compile(r"(?<=[A-Za-z])-(?:Ti|[TSBLHGM]|XL)(?:/[0-9]+)?\b")
 """The size of a model behind its name, by a letter: `DeiT-B`."""
+
+_COMPILED = {"compile"}
+"""How a model was run, in front of a rate or behind it; a time of it is of the compiler."""
 
 OF_NOBODY = {"memory", "max_reserved"}
 """Quantities that a table has once beside rates of several sides: of which nobody knows."""

@@ -59,6 +59,7 @@ from assay.ingest.columns.open_labels import (
     with_measured_memory,
     with_memory_units,
     with_models,
+    with_partitions,
     with_reserved,
     with_switches,
     with_tokens_of_shapes,
@@ -177,6 +178,7 @@ from assay.ingest.tables.units_beside import (
     with_metrics_apart,
     with_outcomes,
     with_rate_units,
+    with_rates_of_things,
     with_scopes,
 )
 from assay.ingest.tables.views import View, views
@@ -429,7 +431,12 @@ class _Table:
             known.legend,
         )
         labelled = with_outcomes(
-            with_variants(labelled, [line.text for line in place.titles]), schema, known.no_room
+            with_partitions(
+                with_variants(labelled, [line.text for line in place.titles]),
+                lambda: [*place.texts(), *(line.text for line in place.near)],
+            ),
+            schema,
+            known.no_room,
         )
         explained_near = cache(lambda: [*place.texts(), *self._explained_below()])
         labelled = with_memory_units(labelled, schema, explained_near)
@@ -448,7 +455,9 @@ class _Table:
             labelled, lambda: [*(line.text for line in place.titles), *place.texts()]
         )
         labelled = with_measured_memory(labelled) if self.beside_estimates else labelled
-        labelled = with_rate_units(labelled, lambda: [line.text for line in place.near])
+        labelled = with_rate_units(
+            with_rates_of_things(labelled), lambda: [line.text for line in place.near]
+        )
         labelled = with_rate_units(labelled, place.texts)
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         hardware = OF_HARDWARE in known.legend or self._of_hardware(explained_near)

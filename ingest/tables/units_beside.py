@@ -758,11 +758,30 @@ _RATED_IN = re.compile(
 """The unit that a text gives rates by the word that their labels have: `速度单位是 tokens/s/卡`."""
 
 
+_RATED_IN_WORDS = re.compile(
+    r"\b(speed|throughput)s?(?: (?:is|are|was|were))?(?: (?:given|measured|reported|counted|printed"
+    r"|listed|shown))?,? in (?:training )?(tokens|samples|sequences|images|frames|clips|utterances"
+    r"|examples|sentences|videos)"
+    r"(?: ?\((?:or|and) [a-z]{1,24}\)|(?: or|/) ?[a-z]{1,24})?,? (?:per|a|each|every) second"
+    r"(?P<of>,? (?:per|and|on each|of each|of one|for each|for one)(?: (?:per|one|each|a))? "
+    r"(?P<each>GPU|device|card|accelerator|chip|NPU|HPU)\b)?",
+    re.IGNORECASE,
+)
+"""The same in words: `throughput in images (or utterances) per second`."""
+
+
 @lru_cache(maxsize=REMEMBERED)
 def _rated_in(text: str) -> tuple[tuple[str, str], ...]:
     """Words that a line gives units of rates to, each with its unit."""
-    found = _RATED_IN.finditer(text) if len(text) <= LONGEST else ()
-    return tuple((each[1].casefold(), each[2].replace("卡", "GPU")) for each in found)
+    if len(text) > LONGEST:
+        return ()
+    return (
+        *((each[1].casefold(), each[2].replace("卡", "GPU")) for each in _RATED_IN.finditer(text)),
+        *(
+            (each[1].casefold(), f"{each[2].casefold()}/s{'/GPU' if each['each'] else ''}")
+            for each in _RATED_IN_WORDS.finditer(text)
+        ),
+    )
 
 
 @lru_cache(maxsize=1024)  # a document has the same labels again and again
@@ -787,7 +806,8 @@ def with_rate_units(grid: Grid, above: Above) -> Grid:
     labels = [plain(cell.text) for cell in last.cells]
     names = [label[: -len(word)].strip() for label in labels if label.casefold().endswith(word)]
     known = [name for name in names if only(name) or program_named(name)]
-    if len(known) < len(names) and (not known or not all(names)):
+    alone = names == [""]
+    if not alone and len(known) < len(names) and (not known or not all(names)):
         return grid
     cells = [
         cell._replace(text=f"{label} ({printed})")
@@ -796,6 +816,54 @@ def with_rate_units(grid: Grid, above: Above) -> Grid:
         for cell, label in zip(last.cells, labels, strict=True)
     ]
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+_THINGS = re.compile(
+    r"(?:training )?(tokens|samples|sequences|images|frames|clips|utterances|examples|sentences"
+    r"|videos|pairs)",
+    re.IGNORECASE,
+)
+"""Labels of what is counted, and nothing more."""
+
+_EACH_SECOND = re.compile(r"([~≈]?\s*[0-9][0-9.,]*\s?[kKM]?)\s?/\s?s(?:ec(?:ond)?)?\.?")
+
+
+def with_rates_of_things(grid: Grid) -> Grid:
+    """The grid with the label of a rate over things that its cells count a second: `Images` over
+    `128.6/s`."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    named = [at for at, cell in enumerate(last.cells) if _THINGS.fullmatch(plain(cell.text))]
+    texts = {
+        at: [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)] for at in named
+    }
+    rated = {
+        at for at, held in texts.items()
+        if (numbers := [text for text in held if _DIGIT.search(text)])
+        and all(map(_EACH_SECOND.fullmatch, numbers))
+    }  # fmt: skip
+    if not rated:
+        return grid
+
+    def bare(row: GridRow) -> GridRow:
+        cells = tuple(
+            cell._replace(text=found[1])
+            if at in rated and (found := _EACH_SECOND.fullmatch(plain(cell.text)))
+            else cell
+            for at, cell in enumerate(row.cells)
+        )
+        return replace(row, cells=cells)
+
+    cells = tuple(
+        cell._replace(text=f"{plain(cell.text)}/s") if at in rated else cell
+        for at, cell in enumerate(last.cells)
+    )
+    heads = (*grid.heads[:-1], replace(last, cells=cells))
+    return replace(grid, heads=heads, rows=tuple(map(bare, grid.rows)))
+
+
+_DIGIT = re.compile("[0-9]")
 
 
 _COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
