@@ -60,6 +60,7 @@ from assay.ingest.binding.comparing import (
     said_below,
     says_apart,
     says_more,
+    shared_otherwise,
     unlike,
     without,
 )
@@ -354,6 +355,8 @@ class Binder:
                     and not fills(cell, own)
                 ):
                     continue  # which a row that prints both says itself
+                if name == "gpus_per_node" and shared_otherwise(cell, found):
+                    continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
                 said = origin if stated in (None, "printed") else stated

@@ -214,6 +214,17 @@ def of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
     return differ(held, theirs)
 
 
+def shared_otherwise(of_each: Cell, found: Said) -> bool:
+    """Whether a nearer line counts nodes and all their devices, and so another number on each:
+    `4 boards per node`, and below it `all 8 devices of one node`."""
+    nodes, gpus = found.get("nodes"), found.get("gpus")
+    if nodes is None or gpus is None or nodes.line != gpus.line or gpus.line <= of_each.line:
+        return False
+    few, many, each = (number_of(cell) if cell.state == "value" else None
+                       for cell in (nodes, gpus, of_each))  # fmt: skip
+    return bool(few and many and each) and many != (few or 0) * (each or 0)
+
+
 def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
     """Values bound to a row, without devices that cannot be shared as the row prints: `8 GPUs` are
     none for 2 x 4 x 2 ranks."""
@@ -264,8 +275,18 @@ def apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
         if many and few and (many % few or (each and many != each * few)):
             del found["nodes"]
         return
-    if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
+    if nodes is None or gpus is None or "gpus" in own:
         return
+    if nodes.line != gpus.line:
+        _at_two_places(nodes, gpus, found)
+    if "nodes" in found and "gpus" in found and "gpus_per_node" in found:
+        few, many, each = (number_of(found[name]) for name in ("nodes", "gpus", "gpus_per_node"))
+        if few and many and each and many != few * each:
+            del found["gpus_per_node"]  # boards of two devices each, perhaps
+
+
+def _at_two_places(nodes: Cell, gpus: Cell, found: dict[str, Cell]) -> None:
+    """Take out the farther of nodes and devices where no such nodes have so many."""
     many, few, of_each = number_of(gpus), number_of(nodes), found.get("gpus_per_node")
     each = number_of(of_each) if of_each is not None and of_each.line == nodes.line else None
     if (
