@@ -43,6 +43,7 @@ from assay.ingest.binding.comparing import (
     as_asked,
     captioned,
     contradicts,
+    differ,
     differs_from,
     host,
     is_said,
@@ -608,6 +609,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "batch_size" and _of_another_batch(record, cell):
                 continue
+            if name == "micro_batch" and _takes_another(record, cell, bound):
+                continue
             if name == "gpu" and cell.law == LAW and _on_a_system(record):
                 continue
             if name == "program" and _with_another(record, cell, sides=sides):
@@ -660,6 +663,18 @@ def _of_another_batch(record: Record, said: Cell) -> bool:
     cells = (record.cells.get(name) for name in ("micro_batch", "global_batch"))
     micro, whole = (number_of(cell) if cell and cell.state == "value" else None for cell in cells)
     return bool(size and ((micro and size % micro) or (whole and size > whole)))
+
+
+def _takes_another(record: Record, said: Cell, bound: Said) -> bool:
+    """Whether the one device of a row takes another batch at once than is said of all: the row
+    prints its batch, and nothing says that it accumulates."""
+    own = record.cells.get("batch_size")
+    known = {**bound, **record.cells}
+    if own is None or own.value_origin != "printed" or "accumulation" in known:
+        return False
+    gpus = known.get("gpus")
+    one = gpus is not None and gpus.state == "value" and number_of(gpus) == 1
+    return one and differ(own, said)
 
 
 def _on_a_system(record: Record) -> bool:

@@ -96,6 +96,9 @@ _SET_UP = deferred(
     rf"|{NUMBERED}(?:(?:the|our|my|this|test(?:ing)?|training|compute|gpu) )*"
     r"(?:hardware|test ?beds?|systems?(?: under test)?|platforms?|clusters?|rigs?)"
     r"(?: (?:and|&) (?:software|stack|parallelism|method(?:s|ology)?))?\W*"
+    rf"|{NUMBERED}(?:(?:the|our|my) )?(?:machines?|hardware|clusters?|nodes?|systems?)"
+    r"(?:(?:,| and| &|, and) (?:(?:the|our|my) )?(?:machines?|hardware|software|code(?: ?base)?"
+    r"|network|nodes?|clusters?|stack|containers?|environment))+\W*"
     rf"|{NUMBERED}(?:what (?:we|I) (?:(?:am|are|was|were) )?(?:train(?:ed|ing)?|ran|run|used?)"
     r"|what (?:is|was|we) measured?|how (?:we|I|it (?:is|was)|this (?:is|was)"
     r"|(?:they|(?:the|these|our) (?:numbers|results|benchmarks|measurements|runs|timings))"
@@ -151,8 +154,29 @@ def of_set_up(title: str) -> bool:
     return _SET_UP.fullmatch(title) is not None
 
 
+_CONSTANT = deferred(
+    rf"{NUMBERED}(?:(?:the|our|my|some|common|shared|global|general) )*"
+    r"(?:conventions|ground rules|(?:fixed )?facts|constants|fixed(?: settings)?|in common"
+    r"|(?:common|shared) (?:settings|parameters|variables|values)"
+    r"|(?:held|kept|what (?:is|was|stays|stayed)(?: kept)?) (?:fixed|constant|the same)"
+    r"|common to (?:all|every) \w+|same (?:for|in) (?:all|every) \w+)\W*",
+    re.IGNORECASE,
+)
+
+
+def of_constants(title: str) -> bool:
+    """Whether a heading is over what holds for all that follows, in whatever it is written: below
+    one of the set-up alone, a block of code may be a command to try.
+
+    >>> of_constants("## Conventions"), of_constants("## Setup"), of_constants("### Held constant")
+    (True, False, True)
+    """
+    return _CONSTANT.fullmatch(title) is not None
+
+
 _PART_OF_SET_UP = deferred(
-    rf"{NUMBERED}(?:(?:the|our|test|training|and|&|,|/) ?|(?:hardware|software|environment"
+    rf"{NUMBERED}(?:(?:the|our|my|test|training|and|&|,|/) ?|(?:hardware|software|environment"
+    r"|code(?: ?base)?|network|nodes?|data ?set"
     r"|machines?|platform|test ?bed|cluster|metrics?|measurements?|methodology|precision|timing"
     r"|versions?"
     r"|硬件|软件|环境|하드웨어|소프트웨어|ハードウェア|ソフトウェア) ?)+\W*",

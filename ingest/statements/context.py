@@ -31,6 +31,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import (
     introduces,
     of_script,
+    of_constants,
     of_set_up,
     of_what_ran,
     part_of_set_up,
@@ -419,8 +420,13 @@ def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequen
 
 
 _ARGUMENT = deferred(
-    r"(\s*\"\s*)([A-Za-z]\w* ?= ?(?:[0-9][0-9_]*|True|[\w.]*float16),?)\s*(?:\\n)?\",?\s*"
+    r"(\s*\"\s*)([A-Za-z]\w* ?= ?(?:[0-9][0-9_]*|True|[\w.]*float16),?"
+    r"|[A-Za-z]\w*(?:\.[A-Za-z]\w*){1,3} ?= ?(?:[0-9][0-9_]*|True|False|\\\"[\w./-]{1,60}\\\"))"
+    r"\s*(?:#[^\"\\]{0,80})?(?:\\n)?\",?\s*"
 )
+"""An argument of a call, or a setting of an object, as the source of a notebook holds it."""
+
+_LAST_QUOTE = deferred(r"\\\"$")
 
 _CALL_OF_ELSE = deferred(
     r"gener|sampl|eval|infer|predict|decod|llm|pipeline|tokeni[sz]|dummy|warm", re.IGNORECASE
@@ -429,7 +435,8 @@ _CALL_OF_ELSE = deferred(
 
 
 def _unquoted(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
-    """The lines of a notebook, those without their quotes that are one argument of a call."""
+    """The lines of a notebook, those without their quotes that are one argument of a call, or set
+    one field of an object: `cfg.seq_len = 1024`."""
     opened = ""
     for line in lines:
         if "(\\n" in line.text or '")"' in line.text or '")\\n' in line.text:
@@ -438,7 +445,10 @@ def _unquoted(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
         if found is None or line.number in taken or _CALL_OF_ELSE.search(opened):
             yield line
         else:
-            yield line._replace(text=found[2], column=line.column + found.end(1))
+            bare = _LAST_QUOTE.sub('" ', found[2]).replace(
+                '\\"', ' "'
+            )  # as wide as it stands there
+            yield line._replace(text=bare, column=line.column + found.end(1))
 
 
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
@@ -469,7 +479,7 @@ def _raise_set_ups(
 
     Only where no row stands below that heading, and where nothing else that is raised beside it
     says a field otherwise; what a block of code says, a command to try perhaps, stays in its
-    section, but for what names the machine.
+    section, but for what names the machine or stands under a heading of what all have in common.
     """
     ends = [*(line for line, _ in context.sections), math.inf]
     rows = sorted(lines)
@@ -492,7 +502,11 @@ def _raise_set_ups(
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
         and (s.section in parents or _of_all_sections(s, context, texts))
-        and (s.line not in blocks or _NAMES_MACHINE.match(texts[s.line]))
+        and (
+            s.line not in blocks
+            or _NAMES_MACHINE.match(texts[s.line])
+            or of_constants(context.titles.get(s.section[-1], ""))
+        )
     ]  # fmt: skip
     raised: dict[int, tuple[int, ...]] = {}
     for part in (False, True):  # a part of the set-up that says otherwise keeps it to itself
