@@ -103,7 +103,10 @@ NAMES = {
 }  # fmt: skip
 """Labels in Chinese and Japanese of names and of what is only counted."""
 
-STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
+STEPS = {
+    "step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter", "1step", "1iter",
+    "1iteration", "onestep", "oneiteration", "perstep", "periteration", "periter",
+}  # fmt: skip
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
 
 _TIMED = {"dt", "t", "time", "elapsed", "duration", "wall", "walltime", "latency"}

@@ -330,6 +330,49 @@ _A_FAMILY = re.compile(
 """A family of models by its name, with its generation or without: `GPT-2`."""
 
 
+_ADDED = re.compile(r"(?:\+|&|w/ )\s?[A-Za-z\u0080-\uffff]")
+"""How a row begins that is the one above it with something added."""
+
+
+def with_added(grid: Grid) -> Grid:
+    """The grid with the label of variants over a column of models whose rows add to those above
+    them: `Hugging Face`, `+ fused norm`. Where a row that is added to names a model, those below it
+    are of that one."""
+    labels = [plain(label) for label in grid.header()] if grid.heads else []
+    named = [at for at, label in enumerate(labels) if configured_by(label) == "model"]
+    if len(named) != 1 or grid.labels or len(grid.heads[-1].cells) != len(labels):
+        return grid
+    (at,) = named
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    added = [_ADDED.match(plain(row.cells[at].text)) is not None for row in rows]
+    if not any(added) or all(added) or added[0]:
+        return grid
+    texts = [plain(row.cells[at].text) for row in rows]
+    bases = [text for text, more in zip(texts, added, strict=True) if not more and text]
+    last = grid.heads[-1]
+    if not all(model_named(text) for text in bases):
+        cells = [*last.cells]
+        cells[at] = cells[at]._replace(text="variant")
+        return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+    base = rows[0].cells[at]
+    found = list[GridRow]()
+    for row in grid.rows:
+        if len(row.cells) != len(labels):
+            found.append(row)
+            continue
+        own = row.cells[at]
+        base = base if _ADDED.match(plain(own.text)) else own
+        mine = (*row.cells[:at], own._replace(text=base.text), *row.cells[at + 1 :], own)
+        found.append(replace(row, cells=mine))
+    heads = [
+        replace(row, cells=(*row.cells, row.cells[at])) if len(row.cells) == len(labels) else row
+        for row in grid.heads[:-1]
+    ]
+    label = last.cells[at]._replace(text="variant")
+    final = replace(last, cells=(*last.cells, label))
+    return replace(grid, heads=(*heads, final), rows=tuple(found))
+
+
 def _of_a_model(label: str) -> bool:
     """Whether a label is that of a model, and none of `_WORKLOADS`."""
     return label not in _WORKLOADS and configured_by(label) == "model"
@@ -408,6 +451,10 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
             return cell._replace(text="recompute")
         if label.casefold() in _ATTENTION and texts and all(map(names_attention, texts)):
             return cell._replace(text="attention algorithm")
+        if label.casefold() == "batch" and _sizes_of_batches(texts):
+            return cell._replace(text="batch size")
+        if _OF_A_DEVICE.fullmatch(label) and _in_bytes_alone(texts):
+            return cell._replace(text="GPU memory")
         counted = label.casefold() == "instances" and rows
         if counted and all(_count(row.cells[at].text) for row in rows):
             return cell._replace(text="nodes")
@@ -426,6 +473,33 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
         at for at, cell in enumerate(cells) if cell.text == _AGAIN_LABEL != last.cells[at].text
     }
     return _explained(_relabelled(grid, cells), again, above)
+
+
+_OF_A_DEVICE = re.compile(
+    r"(?:max\.? |peak )?(?:GPU|HBM|NPU|device|card)[ _-](?:M|max|peak|used|usage)\.?", re.IGNORECASE
+)
+"""Labels of what a device held, where the cells are in bytes: `GPU M` over `29GB`."""
+
+_ONE_SIZE = re.compile(r"[~≈<>]?\s?[0-9][0-9.,]*\s?[KMG]i?B")
+
+
+def _in_bytes_alone(texts: Set[str]) -> bool:
+    """Whether all numbers among some texts are of bytes."""
+    numbers = [text for text in texts if any(map(str.isdigit, text))]
+    return bool(numbers) and all(map(_ONE_SIZE.fullmatch, numbers))
+
+
+def _sizes_of_batches(texts: Set[str]) -> bool:
+    """Whether numbers under `Batch` are how large each was, and do not count them one by one.
+
+    >>> _sizes_of_batches({"8", "16", "24"}), _sizes_of_batches({"1", "2", "3"})
+    (True, False)
+    """
+    sizes = sorted(map(_count, texts))
+    steps = {b - a for a, b in pairwise(sizes)}
+    return (
+        len(sizes) > 1 and sizes[0] > 0 and (sizes[0] % 2 == 0 or len(steps) > 1) and steps != {1}
+    )
 
 
 _AGAIN_LABEL = "activation checkpointing"

@@ -52,6 +52,7 @@ from assay.ingest.columns.open_labels import (
     estimates_beside,
     model_in_corner,
     sizes_said,
+    with_added,
     with_bare_sizes,
     with_batch_scopes,
     with_first_of_two,
@@ -417,7 +418,7 @@ class _Table:
         labelled = with_batch_scopes(
             with_models(
                 with_switches(
-                    with_letters(with_first_of_two(with_tokens_of_shapes(labelled))),
+                    with_added(with_letters(with_first_of_two(with_tokens_of_shapes(labelled)))),
                     lambda: [*place.texts(), *(line.text for line in (*place.near, *told_below))],
                 )
             ),
