@@ -59,6 +59,7 @@ from assay.ingest.binding.comparing import (
     only_of,
     overridden,
     said_below,
+    same_in_code,
     says_apart,
     says_more,
     shared_otherwise,
@@ -553,6 +554,9 @@ class Binder:
         if statement.host:
             return  # of all that was measured, and of no section
         self._leave(statement)
+        known = self._any.get(statement.section, {}).get("model")
+        if "model" in values and same_in_code(values["model"], known):
+            values = without(values, ("model",))
         self._any.setdefault(statement.section, {}).update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)

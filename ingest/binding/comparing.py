@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
@@ -14,6 +15,7 @@ from assay.ingest.columns.titles import (
     size_of,
 )
 from assay.ingest.schema.record import Cell, Record, Statement
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
 from assay.ingest.vocabulary.devices import devices
@@ -91,6 +93,24 @@ def of_its_batch(values: Said, nearer: Cell | None) -> Said:
 def unlike(one: Cell, other: Cell) -> bool:
     """Whether two cells say something else of one field."""
     return (one.text, one.scale, one.state) != (other.text, other.scale, other.state)
+
+
+_IDENTIFIER = deferred(r"[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)+")
+
+_ACTIVE = deferred(r"[-_ ]A[0-9]+(?:\.[0-9]+)?B(?![A-Za-z0-9])", re.IGNORECASE)
+"""The parameters of a mixture of experts that a token meets, behind the name: `-A3B`."""
+
+_BETWEEN_NAMES = deferred(r"[\s_./-]+")
+
+
+def same_in_code(said: Cell | None, held: Cell | None) -> bool:
+    """Whether a model is called by an identifier that is its name without how many parameters are
+    active: `wren_moe_30b` where it is `Wren-MoE-30B-A3B`."""
+    if said is None or held is None or not _IDENTIFIER.fullmatch(said.text):
+        return False
+    whole = _ACTIVE.sub("", held.text)
+    own, name = (_BETWEEN_NAMES.sub("", each).casefold() for each in (said.text, whole))
+    return whole != held.text and own == name
 
 
 def overridden(record: Record, said: Said) -> dict[str, Cell]:

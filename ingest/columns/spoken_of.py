@@ -249,6 +249,7 @@ def _of_all_nodes(values: Mapping[str, Cell]) -> Cell | None:
 @lru_cache(maxsize=REMEMBERED)  # every table asks the headings above it, which tables share
 def _settles(text: str) -> frozenset[str]:
     """Fields that a text speaks of, whatever device it names."""
+    text = _STAYS.sub(" ", text)
     own = _OF_EACH.sub(" ", text)
     forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
     return frozenset(
@@ -256,6 +257,15 @@ def _settles(text: str) -> frozenset[str]:
         for name in names
     )  # fmt: skip
 
+
+_STAYS = deferred(
+    r"\b(?:(?:global|total|effective|overall|whole|micro)[ -])?(?:batch(?:[ -]sizes?)?"
+    r"|sequence(?:[ -]lengths?)?|context(?:[ -]length)?)"
+    r" (?:(?:always|also) )?(?:stay(?:s|ed)|remain(?:s|ed)|(?:is|was|being) (?:kept|held|left)"
+    r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)",
+    re.IGNORECASE,
+)
+"""What is not changed is what was said of it farther above: `so that the batch stays the same`."""
 
 LONGEST = 200
 """Letters of a heading or a caption."""

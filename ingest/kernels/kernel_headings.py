@@ -1090,16 +1090,27 @@ def _outside_code(lines: Sequence[Line]) -> list[Line]:
     return found[::-1]
 
 
+def _opening(above: Sequence[Line]) -> list[Line]:
+    """The line right above a table, where it opens it: `RCCL 2.21, all_gather, half:`."""
+    last = next((line for line in reversed(above[-_OPENING:]) if line.text.strip()), None)
+    opens = last is not None and last.text.rstrip(" *_").endswith((":", "："))
+    return [last] if last is not None and opens and len(last.text) <= LONGEST else []
+
+
+_OPENING = 3
+"""Lines above a table among which the one that opens it stands."""
+
+
 def library_around(lines: Sequence[Line], grid: Grid) -> Cell | None:
-    """The library that exchanged what a table of collectives measures, which the nearest of the
-    headings around it that names one says, or a list around its section; None where another may be
-    meant, or a table names some itself."""
+    """The library that exchanged what a table of collectives measures, which the line that opens
+    it or else the nearest of the headings around it that names one says, or a list around its
+    section; None where another may be meant, or a table names some itself."""
     own = [*grid.header(), *(cell.text for row in grid.rows for cell in row.cells)]
     if any(map(_OF_EXCHANGES.search, own)):
         return None
     above = of_own_author(lines[: grid.begin])
     told = dict[str, Cell]()
-    for line in _outside_code(above):
+    for line in [*_opening(above), *_outside_code(above)]:
         named = {
             each["name"].casefold(): each["name"] for each in _OF_EXCHANGES.finditer(line.text)
         }
