@@ -336,7 +336,7 @@ _ADDED = re.compile(r"(?:\+|&|w/ )\s?[A-Za-z\u0080-\uffff]")
 
 def with_added(grid: Grid) -> Grid:
     """The grid with the label of variants over a column of models whose rows add to those above
-    them: `Hugging Face`, `+ fused norm`. Where a row that is added to names a model, those below it
+    them: `stock`, `+ flash`. Where a row that is added to names a model, those below it
     are of that one."""
     labels = [plain(label) for label in grid.header()] if grid.heads else []
     named = [at for at, label in enumerate(labels) if configured_by(label) == "model"]
@@ -478,7 +478,7 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
 _OF_A_DEVICE = re.compile(
     r"(?:max\.? |peak )?(?:GPU|HBM|NPU|device|card)[ _-](?:M|max|peak|used|usage)\.?", re.IGNORECASE
 )
-"""Labels of what a device held, where the cells are in bytes: `GPU M` over `29GB`."""
+"""Labels of what a device held, where the cells are in bytes: `GPU M` over `51GB`."""
 
 _ONE_SIZE = re.compile(r"[~≈<>]?\s?[0-9][0-9.,]*\s?[KMG]i?B")
 
@@ -562,7 +562,7 @@ _LETTERED = re.compile(r"([A-Za-z]) ?= ?([0-9]{1,4})")
 
 
 def with_partitions(grid: Grid, above: Above) -> Grid:
-    """The grid with the degree of a pipeline over its partitions, `Partitions` over `n=8`, where
+    """The grid with the degree of a pipeline over its partitions, `Partitions` over `n=4`, where
     the text says that it is cut into those; and with its devices beside, if each has its own."""
     if not grid.heads or grid.labels:
         return grid

@@ -334,6 +334,51 @@ def _placed(line: Line) -> _Placed | None:
     )
 
 
+_SUMMED_UP = re.compile(
+    r"\s{0,8}(?:[-*=>•#]{1,3} |\[[\w -]{1,24}\] )?(?:the )?(?:mean|average|averaged|avg\.?|median)"
+    r"(?: values?)? (?:of|over|across)(?: the)?(?: last| final)? [0-9][0-9,]{0,6} "
+    r"(?:(?:timed|measured|training|steady|warm) )?(?:steps|iterations|iters|its|batches)"
+    r"\s?(?::|=>?|->)\s+",
+    re.IGNORECASE,
+)
+"""How a line begins that a program prints when it has timed a run: `average of 20 steps: …`."""
+
+_MOST_HELD = {"peak", "max", "mem", "peak mem", "max mem", "vram", "peak vram", "gpu mem"}
+"""Labels of memory, where a number in bytes stands behind them."""
+
+
+def summed_up(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every line that sums one run up: its rates, times and memory, each in its unit."""
+    for at, line in enumerate(lines):
+        if not 20 <= len(line.text) <= _LONGEST or "|" in line.text:
+            continue
+        found = _SUMMED_UP.match(line.text)
+        labels, cells = _measured_behind(line, found.end()) if found else ((), ())
+        fields = [told.field if (told := said(label)) else "" for label in labels]
+        rated = [each for each in fields if each in _OF_STEPS | _RATED | {"memory"}]
+        of_steps = set(rated) & (_OF_STEPS | {"tokens_per_s", "samples_per_s"})
+        if len(rated) == len(set(fields)) == len(labels) >= FEWEST_MEASURED and of_steps:
+            head = GridRow(line, tuple(cell._replace(text=label) for label, cell in
+                                       zip(labels, cells, strict=True)))  # fmt: skip
+            yield Grid("text", at, at + 1, (head,), (GridRow(line, cells),), exact=False)
+
+
+def _measured_behind(line: Line, begin: int) -> tuple[tuple[str, ...], tuple[GridCell, ...]]:
+    """Labels and cells of numbers with units that stand behind a place, and nothing but those."""
+    labels, cells, at = list[str](), list[GridCell](), begin
+    for piece in _PLACED.finditer(line.text, begin):
+        if line.text[at : piece.start()].strip(" ,;()–—-") or not piece["unit"]:
+            return (), ()
+        label = (piece["label"] or "").strip(" =:")
+        measure = unit(piece["unit"])
+        if label.casefold() in _MOST_HELD and measure and measure.si == "B":
+            label = ""
+        labels.append(_label_of(label, piece["unit"]))
+        cells.append(GridCell(piece["number"], line.number, line.column + piece.start("number")))
+        at = piece.end()
+    return ((), ()) if line.text[at:].strip(" ,;.)") else (tuple(labels), tuple(cells))
+
+
 def _says_itself(label: str, printed: str) -> bool:
     """Whether what stands behind the first number of a line says what it is, and what stands before
     it does not: `bf16 + flash     145.1 ms/step`."""

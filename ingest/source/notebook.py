@@ -131,6 +131,25 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
     return found
 
 
+def above_outputs(lines: Sequence[Line]) -> dict[int, int]:
+    """The line at which the outputs of a cell begin, for each line of its code that stands below
+    them in the file: keys are saved in alphabetical order, and code runs before it prints."""
+    found: dict[int, int] = {}
+    begun, inside = 0, False
+    for line in lines:
+        key = _KEY.match(line.text)
+        if key and key[1] == "cell_type":
+            begun, inside = 0, False
+        elif key and key[1] == "outputs":
+            begun = line.number
+        elif key and key[1] == "source":
+            inside = begun > 0
+        if inside:
+            found[line.number] = begun
+            inside = line.text.strip() not in ("]", "],")
+    return found
+
+
 def written(lines: Sequence[Line]) -> list[Line]:
     """The lines of a notebook with what its Markdown cells say in the place of their strings."""
     said = {line.number: line for line in markdown_cells(lines) if line.text}

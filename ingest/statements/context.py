@@ -36,6 +36,7 @@ from assay.ingest.source.headings import (
     of_what_ran,
     part_of_set_up,
 )
+from assay.ingest.source.notebook import above_outputs, is_notebook
 from assay.ingest.source.posts import author_of
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
@@ -370,6 +371,10 @@ def _settled(
     context.statements.sort(key=lambda each: each.line)
     _raise_set_ups(context, rows, blocks, texts)
     context.statements += list(_of_later_entries(context, texts))
+    if moved := above_outputs(lines) if is_notebook(lines) else {}:
+        context.statements = [
+            replace(each, line=moved.get(each.line, each.line)) for each in context.statements
+        ]
     return context
 
 

@@ -40,6 +40,7 @@ from assay.ingest.grids.value_blocks import (
     labelled_lines,
     listed_values,
     results_of_one_run,
+    summed_up,
     value_blocks,
 )
 from assay.ingest.grids.wiki_tables import wiki_tables
@@ -155,6 +156,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *listed_values(lines),
         *results_of_one_run(lines),
         *labelled_lines(lines),
+        *summed_up(lines),
     ]
 
 

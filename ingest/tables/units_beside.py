@@ -767,7 +767,7 @@ _RATED_IN_WORDS = re.compile(
     r"(?P<each>GPU|device|card|accelerator|chip|NPU|HPU)\b)?",
     re.IGNORECASE,
 )
-"""The same in words: `throughput in images (or utterances) per second`."""
+"""The same in words: `throughput in clips (or images) per second`."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -830,7 +830,7 @@ _EACH_SECOND = re.compile(r"([~≈]?\s*[0-9][0-9.,]*\s?[kKM]?)\s?/\s?s(?:ec(?:on
 
 def with_rates_of_things(grid: Grid) -> Grid:
     """The grid with the label of a rate over things that its cells count a second: `Images` over
-    `128.6/s`."""
+    `96.2/s`."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
