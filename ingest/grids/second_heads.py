@@ -46,6 +46,8 @@ def with_second_heads(grid: Grid) -> Grid:
     upper, lower = ([_bare(cell) for cell in each.cells] for each in (grid.heads[0], row))
     if any(len(text) > LONGEST for text in lower):
         return grid
+    if not any(upper) and _begins_below(grid, lower):
+        return _headed(grid, grid.heads[0], lower)
     if _units_below(upper, lower):
         return _with_units(grid, lower)
     over = _names_over(upper, lower)
@@ -57,6 +59,18 @@ def with_second_heads(grid: Grid) -> Grid:
         for at, own in zip(over, lower, strict=True)
     )
     return _headed(grid, head, texts)
+
+
+def _begins_below(grid: Grid, lower: Sequence[str]) -> bool:
+    """Whether the labels of a table stand in its first row, below a header of nothing: each says
+    something, none is data, and every other row has a number behind its first cell."""
+    if not all(lower) or len({*lower}) < len(lower) or any(map(_OF_DATA.fullmatch, lower)):
+        return False
+    rest = [[_bare(cell) for cell in row.cells[1:]] for row in grid.rows[1:] if not row.blank]
+    return bool(rest) and all(any(map(_BEGINS_WITH_DIGIT.match, texts)) for texts in rest)
+
+
+_BEGINS_WITH_DIGIT = re.compile(r"[~≈]?[0-9]")
 
 
 def _headed(grid: Grid, head: GridRow, texts: Iterable[str]) -> Grid:

@@ -411,8 +411,9 @@ def _of_lengths(
 ) -> list[Column]:
     """Columns of attention whose heads and their size the text above says, with the one of whole
     numbers under a letter or a word of lengths as that of sequences."""
-    made, own = list(columns), fields(schema)
-    held = {column.spec.name for column in columns if column.spec}
+    own = fields(schema)
+    made = _of_both_lengths(grid, columns, above, schema)
+    held = {column.spec.name for column in made if column.spec}
     rated = "flops_rate" in held or _of_attention(columns, schema)  # and no graph of causes
     told = {"heads", "head_dim"} <= {*above, *held} or (rated and _of_masks(grid, columns))
     if "kv_seq" not in own or "seq" in held or not told:
@@ -424,6 +425,34 @@ def _of_lengths(
     texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]
     if len(places) == 1 and all(map(_LENGTH.fullmatch, texts)):
         made[places[0]] = Column(own["seq"])
+    return made
+
+
+_BOTH_LENGTHS = (("s0", "s1"), ("s1", "s2"), ("nq", "nk"), ("nq", "nkv"), ("tq", "tk"), ("q", "kv"),
+                 ("queries", "keys"))  # fmt: skip
+"""Labels of how many queries and how many keys a call has, which mean these together alone."""
+
+
+def _of_both_lengths(
+    grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell], schema: Schema
+) -> list[Column]:
+    """Columns of attention, the size of whose heads is said, with those of queries and of keys
+    under two letters with numbers, `S0 | S1`, or two words that mean these beside each other."""
+    made, own = list(columns), fields(schema)
+    labels = [normalise(plain(label)) for label in grid.header()]
+    held = {column.spec.name for column in columns if column.spec}
+    if "kv_seq" not in own or "head_dim" not in {*above, *held} or {"seq", "kv_seq"} & held:
+        return made
+    for names in _BOTH_LENGTHS:
+        places = [at for at, label in enumerate(labels) if label in names]
+        if [labels[at] for at in places] != [*names] or any(made[at] != Column() for at in places):
+            continue
+        texts = [plain(row.cells[at].text) for row in grid.rows if len(row.cells) == grid.width
+                 for at in places]  # fmt: skip
+        if texts and all(map(_LENGTH.fullmatch, texts)):
+            for name, at in zip(("seq", "kv_seq"), places, strict=True):
+                made[at] = Column(own[name])
+            break
     return made
 
 

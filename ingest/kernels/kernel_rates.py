@@ -951,7 +951,8 @@ _VERSION = re.compile(r"v?[0-9]+(?:\.[0-9]+)+ ")
 
 
 _IN_FRONT_OF_UNIT = re.compile(
-    r"(\w[\w .+/-]*?(?: ?[(\[][A-Za-z][\w .+/-]{1,24}[)\]])?)(?:[_ ](?:time|latency))?"
+    r"(\w(?:[\w .+/*-]|:(?=\s?\w))*?(?: ?[(\[][A-Za-z][\w .+/-]{1,24}[)\]])?)"
+    r"(?:[_ ](?:time|latency))?"
     r"(?:[_ ]| ?[(\[])"
     r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|tops|[tgp]ops?/s|[tg]f|[tg]b/s"
     r"|(?:peak[_ ]?)?(?:mem(?:ory)?[_ ]?)?[(\[]?[mg]i?b)[)\]]?",
@@ -979,9 +980,11 @@ NO_KERNEL = _NO_NETWORK | {
     "device", "quant", "quantize", "quantization", "dequant", "cast", "scale", "scaling",
     "transpose", "pack", "packing", "prep", "preprocess", "preprocessing", "postprocess", "alloc",
     "registers", "regs", "block", "blocks", "tile", "tiles", "warps", "threads", "stages", "smem",
-    "occupancy", "size", "sizes", "cores", "sms",
+    "occupancy", "size", "sizes", "cores", "sms", "normalized", "normalised", "equivalent",
+    "extrapolated", "adjusted",
 }  # fmt: skip
-"""Words of columns that measure a part of each call, or a bound of it, and no other call."""
+"""Words of columns that measure a part of each call, a bound of it, or what it would be elsewhere,
+and no other call."""
 
 
 _NO_KERNEL_IN_SIGNS = re.compile(
@@ -1026,12 +1029,14 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         return made
     labels = [_UNIT_FIRST.sub(r"\3 \1 (\2)", plain(label)) for label in grid.header()]
     eager = any(map(_EAGER.search, labels))
+    every = [each for each in map(_IN_FRONT_OF_UNIT.fullmatch, labels) if each]
+    with_rates = {each[1] for each in every if _OF_A_RATE.search(each[2])}
     for at, label in enumerate(labels):
         found = _IN_FRONT_OF_UNIT.fullmatch(label)
         apart = LIBRARY.sub(" ", found[1]) if found else ""
-        rated = found is not None and _OF_A_RATE.search(found[2]) is not None
+        rated = found is not None and found[1] in with_rates  # `JIT ms` beside `JIT TFLOPS`
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
-        words -= {"kernel"} if found and _SOMEONES_KERNEL.fullmatch(found[1]) else set()
+        words -= _of_how(found[1], rated=rated) if found else set()
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if _NO_KERNEL_IN_SIGNS.search(label):
@@ -1044,7 +1049,7 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         rate = f"memory ({size[1]})" if size else rate.replace("gB", "GB").replace("tB", "TB")
         told = measured_as(rate, schema)
         if told is not None and told.spec is not None and told.scale:
-            sides.setdefault(found[1], {})[at] = told
+            sides.setdefault(found[1].rstrip(" :"), {})[at] = told
     made, sides = _with_terse_rates(made, sides, labels)
     named = [c for c in columns if "kernel" in c.aside]
     named += [c for name, own in sides.items() if LIBRARY.search(name) for c in own.values()]
@@ -1054,7 +1059,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
     held = {column.spec.name for column in columns if column.spec}
     if len(rates) > 1 and "flops_rate" not in held and "operator" not in fields(schema):
         known |= {"flops_rate"}
-    if "m" in fields(schema) and any(_of_a_product(grid, columns, own) for own in sides.values()):
+    proves = next((of for name, of in _PROOFS.items() if name in fields(schema)), None)
+    if proves is not None and any(proves(grid, columns, own) for own in sides.values()):
         known |= {"time", "flops_rate"}
     for name, own in sides.items():
         measured = [column.spec.name for column in own.values() if column.spec]
@@ -1064,6 +1070,22 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
                 made[at] = replace(column, aside=of_curve(name, schema))
     return made
 
+
+def _of_how(name: str, *, rated: bool) -> set[str]:
+    """Words that say in the name of a kernel what it is, and no part of a call; of functions that
+    have a rate how they work."""
+    words = {"kernel"} if _SOMEONES_KERNEL.fullmatch(name) else set[str]()
+    return words | _OF_TILES if rated and _A_FUNCTION.search(name) else words
+
+
+_A_FUNCTION = re.compile(
+    r"(?<![A-Za-z])\w*(?:gemm|matmul|attn|attention|fmha|mma|kernel)\w*_\w*_\w*", re.IGNORECASE
+)
+"""The name of a function in a program, of several parts."""
+
+_OF_TILES = {"bound", "block", "blocks", "tile", "tiles", "warps", "threads", "stages", "smem",
+             "load", "store", "dense", "kernel", "size", "quant", "dequant", "scale"}  # fmt: skip
+"""Words of such names that say how a kernel works."""
 
 _SOMEONES_KERNEL = re.compile(
     r"(?:(?:our|my|this|new|custom|fused|naive|optimi[sz]ed|hand-?written|cuda|hip|metal|sycl|triton"
@@ -1085,6 +1107,38 @@ def _of_a_product(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     whole = whole and not any(columns[at].spec for at in own)
     return whole and len(pairs) == 1 and _proved(grid, sizes, *pairs[0])
 
+
+def _of_attention(grid: Grid, columns: Sequence[Column], own: Mapping[int, Column]) -> bool:
+    """Whether the time and the rate of one name are of the attention whose lengths stand beside:
+    a time times its rate grows as queries times keys do, over several lengths."""
+    held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
+    pairs = _pairs([own.get(at, Column()) for at in range(len(columns))])
+    if "seq" not in held or len(pairs) != 1:
+        return False
+    lengths = [held["seq"], held.get("kv_seq", held["seq"])]
+    sizes = [*lengths, *(held[name] for name in ("batch", "heads", "head_dim") if name in held)]
+    (time, _), (rate, _) = pairs[0]
+    works, areas = list[float](), set[float]()
+    for row in grid.rows:
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) != grid.width or _unmeasured(texts[time]) or _unmeasured(texts[rate]):
+            continue
+        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (*sizes, time, rate)):
+            return False
+        area = math.prod(_amount(texts[at]) for at in sizes)
+        areas.add(area)
+        works.append(_amount(texts[time]) * _amount(texts[rate]) / area if area else 0.0)
+    return len(areas) >= SEVERAL_SIZES and 0 < max(works) <= min(works) * SPREAD
+
+
+_PROOFS = {"m": _of_a_product, "kv_seq": _of_attention}
+"""How a time and a rate prove that they are of whole calls, by a size that these have alone."""
+
+SEVERAL_SIZES = 3
+"""Sizes of calls whose work proves which time belongs to which rate."""
+
+SPREAD = 1.05
+"""How far the work of attention may be apart from its products, whose softmax some count too."""
 
 _A_PART = re.compile(
     r"(\w[\w .+/-]{0,40}?)[ _:-]{1,2}(\w[\w .+/-]{0,40}?) ?[(\[]([mu]s|µs|s)[)\]]", re.IGNORECASE

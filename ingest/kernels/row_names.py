@@ -18,7 +18,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import names_format
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
-from assay.ingest.kernels.kernel_labels import FORMATS, Column
+from assay.ingest.kernels.kernel_labels import FORMATS, SIZED, UNMEASURED, Column
 from assay.ingest.kernels.settings_around import (
     OF_ATTENTION,
     format_said,
@@ -31,6 +31,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.tables.csv_sections import ended
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import split as split_words
 
 _FORMAT = re.compile(
     rf"(?<![A-Za-z0-9])(?!float[234]\b)(?:{FORMATS})(?![A-Za-z0-9])", re.IGNORECASE
@@ -586,6 +587,8 @@ _PARTS = re.compile(
 )
 """Several measurements of one call in one cell: `0.25/1087/43.5%`, `1.2 ms (640 TFLOPS)`."""
 
+_PARTS_ALONE = re.compile(rf"{_PART}(?:(?: ?[/|;] ?|, ){_PART})*")
+
 _BETWEEN = re.compile(r" ?[/|;(（\[](?!s(?:ec)?(?![A-Za-z])) ?|, |[)）\]]")
 
 _NAMED_SO = re.compile(r"(?P<name>[^()\[\]]*?),? ?[(\[](?P<parts>[^()\[\]]+)[)\]][\s:=-]*")
@@ -602,14 +605,17 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
     rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
     if not grid.heads or grid.labels or grid.series or not rows:
         return grid
-    told = dict[int, list[str]]()
+    told, with_units = dict[int, list[str]](), dict[int, list[bool]]()
     for at, label in enumerate(map(plain, grid.header())):
-        texts = [plain(row.cells[at].text) for row in rows]
+        texts = [_unremarked(plain(row.cells[at].text)) for row in rows]
         texts = [text for text in texts if any(map(str.isdigit, text))]
         packed = texts and all(len(text) <= LONGEST and _PARTS.fullmatch(text) for text in texts)
         names = _with_shares(label, texts)
         if packed and not names:
-            names = _names_of_parts(lines, grid, label, list(map(_split, texts)))
+            parts = list(map(_split, texts))
+            names = _names_of_parts(lines, grid, label, parts)
+            turned = zip(*parts, strict=True) if names else ()
+            with_units[at] = [bool(_unit_of_all(each)) for each in turned]
         told |= {at: names} if names else {}
     if not told:
         return grid
@@ -619,15 +625,16 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
             return row
         cells = list[GridCell]()
         for at, cell in enumerate(row.cells):
-            texts = _split(plain(cell.text)) if at in told else []
+            texts = _split(_unremarked(plain(cell.text))) if at in told else []
             if at in told and told[at][-1].startswith("%") and _BARE.fullmatch(plain(cell.text)):
                 texts = [*texts, ""]  # a bound, of which there is no share
             if at in told and len(texts) == 1 and ended(texts[0]):
                 cells += [cell, *[cell._replace(text="")] * (len(told[at]) - 1)]
                 continue
             texts = texts if len(texts) == len(told.get(at, ())) else [""] * len(told.get(at, ()))
-            bare = (_UNIT_OF_PART.fullmatch(text) for text in texts)
-            cells += [cell._replace(text=m[1] if m else "") for m in bare] if at in told else [cell]
+            needed = with_units.get(at) or [False] * len(texts)
+            parts = zip(texts, told.get(at, ()), needed, strict=True)
+            cells += [cell._replace(text=_number_of(*p)) for p in parts] if at in told else [cell]
         return replace(row, cells=tuple(cells))
 
     head = grid.heads[-1]
@@ -640,6 +647,37 @@ def parts_apart(lines: Sequence[Line], grid: Grid) -> Grid:
     return replace(
         grid, heads=(replace(head, cells=tuple(cells)),), rows=tuple(map(row_of, grid.rows))
     )
+
+
+_REMARKED = re.compile(r"(?P<rest>[^()\[\]]*[^()\[\] ]) ?[(\[](?P<remark>[^()\[\]]{2,60})[)\]]")
+
+
+def _unremarked(text: str) -> str:
+    """A cell of several measurements without the remark in brackets behind them, which says how
+    they were made, and nothing that makes them no measurements.
+
+    >>> _unremarked("80tflops/0.5ms (tile_64)"), _unremarked("2 ms (64 TFLOPS)")
+    ('80tflops/0.5ms', '2 ms (64 TFLOPS)')
+    """
+    found = _REMARKED.fullmatch(text) if text.endswith((")", "]")) else None
+    if found is None or not _PARTS.fullmatch(found["rest"]) or "(" in found["rest"]:
+        return text
+    words = {*split_words(found["remark"])}
+    named = any(map(str.isalpha, found["remark"])) and not words & UNMEASURED
+    return found["rest"] if named and not _PARTS_ALONE.fullmatch(found["remark"]) else text
+
+
+def _number_of(text: str, label: str, needed: bool) -> str:
+    """The number of a part of a cell, with its unit where that is another than its label says; ""
+    where it has none that is `needed`, as its label has it from the other cells."""
+    found = _UNIT_OF_PART.fullmatch(text)
+    own = (found[2] or "") if found else ""
+    if found is None or (needed and not own):
+        return ""
+    said = SIZED.fullmatch(label)
+    if own and said and _measures(own) and _measures(said[2]) and own != said[2]:
+        return text
+    return str(found[1])
 
 
 _SIDES = re.compile(
@@ -692,7 +730,8 @@ def _names_of_parts(
              for each in zip(*parts, strict=True)]  # fmt: skip
     sized = _NAMED_SO.fullmatch(label)
     said_so = [(sized["name"], _split(sized["parts"]))] if sized else []
-    inside = [each.pop() for each in units if len(each) == 1]
+    of_all = map(_unit_of_all, zip(*parts, strict=True))
+    inside = [each for each in of_all if each is not None]
     if len(inside) == len(units) and all(map(_measures, inside)):
         return [_label_of(label, each) for each in inside]
     sides = _SIDES.fullmatch(label)
@@ -722,6 +761,18 @@ def _names_of_parts(
     if behind and not inside[1] and (_measures(inside[0]) or (not inside[0] and _measures(label))):
         return [_label_of(label, inside[0]) if inside[0] else label, _label_of(label, behind)]
     return []
+
+
+def _unit_of_all(texts: Sequence[str]) -> str | None:
+    """The unit of some parts of cells, "" where none has one: that of all, or that of most where
+    the others are of the same quantity or forgot theirs. None where they differ otherwise."""
+    found = [(_UNIT_OF_PART.fullmatch(text) or ("", "", ""))[2] or "" for text in texts]
+    if len({*found}) <= 1:
+        return found[0] if found else None
+    most = max(found, key=found.count)
+    measures = [unit(each) for each in {*found} - {""}]
+    alike = len({each.si if each else "" for each in measures}) == 1
+    return most if alike and _measures(most) and found.count(most) * 2 > len(found) else None
 
 
 _A_UNIT = r"(?:[GTP](?:FLOP|Flop|flop|OP)[sS]?(?:/s(?:ec)?)?|[GT]i?B/s|[mun]s|µs)(?![\w/])"
@@ -875,13 +926,68 @@ def products_apart(grid: Grid) -> Grid:
     for at, cell in enumerate(rows[0].cells):
         if not any(map(str.isdigit, cell.text)) or len(cell.text) > LONGEST:
             continue
+        if (split := _underscored(grid, at, rows)) is not None:
+            return split
         texts = [_STYLE.sub("", row.cells[at].text).strip() for row in rows]
-        told = [_of_operands(text) or _of_chains(text) for text in texts]
+        told = [_of_operands(text) or _of_chains(text) or _of_a_tuple(text) for text in texts]
         names = [name for name in "bmnk" if any(name in each for each in told)]
         if all(told) and names:
             parts = [[each.get(name, "") for name in names] for each in told]
             return _sizes_apart(grid, at, names, rows, parts)
     return grid
+
+
+_UNDERSCORED = re.compile(
+    r"(?:\w{3,12}[ _]?)?[(\[]?(?P<names>[A-Za-z]{1,12}(?:[_-][A-Za-z]{1,12}){2,5})[)\]]?",
+)
+
+_IN_TURN = re.compile(r"(?:(?P<name>[A-Za-z0-9.]*[A-Za-z][A-Za-z0-9.]*)[_-])?(?P<sizes>[0-9_-]+)")
+
+
+def _underscored(grid: Grid, at: int, rows: Sequence[GridRow]) -> Grid | None:
+    """The grid with the sizes apart of products whose column names them in turn, between signs
+    that part them in its cells too: `7B_16_4096_-1` below `m_n_k_group`, a name in front perhaps.
+    None where the column is of something else."""
+    label = _UNDERSCORED.fullmatch(plain(grid.header()[at]))
+    names = re.split("[_-]", label["names"].casefold()) if label else []
+    if not {*names} >= {*"mnk"} or len({*names}) < len(names):
+        return None
+    told = list[list[str]]()
+    for row in rows:
+        found = _IN_TURN.fullmatch(plain(row.cells[at].text))
+        parts = found["sizes"].split("_" if "_" in found["sizes"] else "-") if found else []
+        name = found["name"] or "" if found else ""
+        whole = [*([name] if name else []), *parts]
+        every = ["", *whole] if len(whole) == len(names) else whole  # or a name in front of all
+        sizes = dict(zip(names, every[1:], strict=False))
+        if len(every) != len(names) + 1 or not all(sizes[each].isdecimal() for each in "mnk"):
+            return None
+        told.append(every)
+    first = 0 if any(each[0] for each in told) else 1
+    labels = ["of", *names][first:]
+    return _sizes_apart(grid, at, labels, rows, [each[first:] for each in told])
+
+
+_NAMED_TUPLE = re.compile(
+    r"(?:shapes?|sizes?|problem|gemm)?[ :]{0,2}"
+    r"[(\[]?(?P<names>[bmnk](?:[ ,;x×*_]{0,2}[bmnk]){2,3})[)\]]?"
+    r" ?[:=]? ?[(\[{]? ?(?P<sizes>[0-9]{1,7}(?: ?[x×*,;_ ] ?[0-9]{1,7}){2,3}) ?[)\]}]?",
+    re.IGNORECASE,
+)
+"""Sizes of a product together behind their letters together: `mnk(64, 32, 16)`."""
+
+
+def _of_a_tuple(text: str) -> dict[str, str]:
+    """The sizes of a product that stand together behind their letters.
+
+    >>> _of_a_tuple("mnk(64, 32,16)"), _of_a_tuple("(M, K, N) = 8x4x2"), _of_a_tuple("mm(8, 4, 2)")
+    ({'m': '64', 'n': '32', 'k': '16'}, {'m': '8', 'k': '4', 'n': '2'}, {})
+    """
+    found = _NAMED_TUPLE.fullmatch(text) if len(text) <= LONGEST else None
+    names = re.findall("[bmnk]", found["names"].casefold()) if found else []
+    sizes = _WHOLE.findall(found["sizes"]) if found else []
+    whole = len(names) == len(sizes) == len({*names}) and {*names} >= {*"mnk"}
+    return dict(zip(names, sizes, strict=True)) if whole else {}
 
 
 def _of_operands(text: str) -> dict[str, str]:

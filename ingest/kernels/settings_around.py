@@ -417,8 +417,9 @@ def format_said(text: str) -> str | None:
     if names_format(text):
         return None
     of_title = HEADING.fullmatch(text) and not any(eights)
-    if of_title and {each[0].casefold() for each in _NARROW.finditer(text)} == {"int8"}:
-        return "int8"
+    narrow_ones = {str(each[0]).casefold() for each in _NARROW.finditer(text)}
+    if of_title and len(narrow_ones) == 1 and (word := narrow_ones.pop()).startswith(("int8", "w")):
+        return word  # of weights and activations: `W4A16`
     return "fp8" if all(eights) else None
 
 
