@@ -150,6 +150,8 @@ FORMAT = Format(
         ),
         "总线带宽",
         "算法带宽",
+        "ispatch ",
+        "DISPATCH ",
     ),
     schemas={"collective_table": CollectiveTable},
     origin="measured",
@@ -172,6 +174,7 @@ FORMAT = Format(
     r"|^\s*\|\s*size \(# of (?:floats|elements)\)\s*\|"
     r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
     r"|^\s*collective: +[a-z_]+\s*$|^\[benchmark\] +hccl"
-    r"|^\s*\|(?:[^|]*\|)*\s*all[ _-]?reduce\b[^|]*\||<th[\s>].*>\s*all[ _-]?reduce\b",
+    r"|^\s*\|(?:[^|]*\|)*\s*all[ _-]?reduce\b[^|]*\||<th[\s>].*>\s*all[ _-]?reduce\b"
+    r"|^\s*\|(?:[^|]*\|)*\s*dispatch\b[^|]*\|",
     binds=False,
 )

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
-from assay.ingest.kernels.collective_ranks import ratio_of
+from assay.ingest.kernels.collective_ranks import EXCHANGE, ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
@@ -414,7 +414,7 @@ def of_operations(
     for at, named in enumerate(map(plain, grid.header())):
         label = _OVER_NAMES.sub("", _OF_TENSORS.sub("", named))
         free = made[at] == Column() or list(made[at].aside) == ["column"]
-        found = OPERATION.match(label) if free else None
+        found = (OPERATION.match(label) or EXCHANGE.match(label)) if free else None
         if found is None:
             continue
         rest = label[found.end() :].strip(" _-:,")
@@ -429,7 +429,8 @@ def of_operations(
             and told.spec
             and told.spec.name in ("time", "busbw", "algbw")
         ):
-            made[at] = replace(told, aside={**told.aside, "op": canonical(found)})
+            name = canonical(found) if found.re is OPERATION else found[1]
+            made[at] = replace(told, aside={**told.aside, "op": name})
     held = {each.spec.name for each in made if each.spec} | {w for each in made for w in each.aside}
     for at, column in enumerate(made):
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]

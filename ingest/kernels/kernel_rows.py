@@ -23,7 +23,9 @@ from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.grids.second_heads import upright, with_second_heads
 from assay.ingest.kernels.collective_ranks import (
     amount,
+    experts_apart,
     ranks_apart,
+    ranks_of_experts,
     ranks_proved,
     sizes_apart,
     unproven_apart,
@@ -136,7 +138,7 @@ def kernel_rows(
     order = cache(lambda: order_of_sizes(lines))
     device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
-    of_ranks = ranks_apart if "op" in fields(table.schema) else _as_it_is
+    of_ranks = _of_exchanges if "op" in fields(table.schema) else _as_it_is
     grids = _grids(lines if others else plainly, (table, *others), shaped)
     lines = below_comments(lines, grids)
     tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
@@ -148,7 +150,7 @@ def kernel_rows(
         runs = of_training(found) if others else _of_runs(lines, found, table.schema)
         if runs or (others and (of_anything(lines, found) or of_all_calls(found))):
             continue
-        if others and (kind := _of_others(lines, found, others, order)):
+        if others and (kind := _of_others(lines, _of_exchanges(found), others, order)):
             _left_over(lines, found, *kind, table, folded)
             continue
         grid = shaped(found)
@@ -184,6 +186,11 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _of_exchanges(grid: Grid) -> Grid:
+    """The grid of collectives with ranks apart that its labels say."""
+    return experts_apart(ranks_apart(grid))
 
 
 def _of_runs(lines: Sequence[Line], grid: Grid, schema: Schema) -> bool:
@@ -354,6 +361,9 @@ def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell
         letters = left_open(grid, table.schema, bare_column(lines, grid, table.schema))
         if letters == "mnk" or (letters and of_products(lines, grid)):
             above |= product_above(lines, grid, letters)
+    if "op" in fields(table.schema) and "ranks" not in above:
+        near = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+        above |= ranks_of_experts(grid, [line for each in near for line in each])
     return above | ranks_of_ratio(grid, table.schema, above)
 
 

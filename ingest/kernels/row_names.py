@@ -868,9 +868,40 @@ _BEHIND_NAME = re.compile(
 """A name, and behind it the device that its row is of: `RMSNorm (H100)`, `cuBLAS on MI300X`."""
 
 
+_HARDWARE = {"hardware", "hw", "platform", "testbed", "硬件", "平台", "硬件平台"}
+"""Labels of what calls were made on, of which a device is one part."""
+
+
+def _with_hardware(grid: Grid) -> Grid:
+    """The grid with devices alone in a column of what calls were made on, `H200 + 400G RoCE`, where
+    each cell names one and says of no more than its network."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    places = [at for at, label in enumerate(labels) if label in _HARDWARE]
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    if grid.labels or grid.series or len(grid.heads) != 1 or len(places) != 1 or not rows:
+        return grid
+    if {*labels} & (_DEVICES - _HARDWARE):
+        return grid
+    at = places[0]
+    texts = {plain(row.cells[at].text) for row in rows}
+    told = {text: one.text for text in texts
+            if (one := only(text)) and not any(map(str.isdigit, text[: one.start]))}  # fmt: skip
+    if len(told) < len(texts):
+        return grid
+
+    def row_of(row: GridRow, text: str) -> GridRow:
+        cell = row.cells[at]._replace(text=text)
+        return replace(row, cells=(*row.cells[:at], cell, *row.cells[at + 1 :]))
+
+    named = tuple(row_of(row, told[plain(row.cells[at].text)]) if row in rows else row
+                  for row in grid.rows)  # fmt: skip
+    return replace(grid, heads=(row_of(grid.heads[0], "gpu"),), rows=named)
+
+
 def devices_apart(grid: Grid) -> Grid:
     """The grid with the device that every name of its first column ends with in a column of its
     own, where no other is of devices."""
+    grid = _with_hardware(grid)
     rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
     if grid.labels or grid.series or len(grid.heads) != 1 or not rows:
         return grid

@@ -417,9 +417,10 @@ def format_said(text: str) -> str | None:
     if names_format(text):
         return None
     of_title = HEADING.fullmatch(text) and not any(eights)
-    narrow_ones = {str(each[0]).casefold() for each in _NARROW.finditer(text)}
-    if of_title and len(narrow_ones) == 1 and (word := narrow_ones.pop()).startswith(("int8", "w")):
-        return word  # of weights and activations: `W4A16`
+    words = {str(each[0]).casefold() for each in _NARROW.finditer(text)} if of_title else set()
+    word = words.pop() if len(words) == 1 else ""
+    if word == "int8" or word.startswith("w"):  # of weights and activations: `W4A16`
+        return word
     return "fp8" if all(eights) else None
 
 
