@@ -591,7 +591,8 @@ def with_partitions(grid: Grid, above: Above) -> Grid:
             return row
         cell = row.cells[at]
         text = plain(cell.text)
-        number = cell._replace(text=found[2] if (found := _LETTERED.fullmatch(text)) else text)
+        lettered = _LETTERED.fullmatch(text)
+        number = cell._replace(text=lettered[2] if lettered else text)
         return replace(row, cells=(
             *row.cells[:at], number, *row.cells[at + 1 :], *([number] if beside else [])
         ))  # fmt: skip

@@ -30,8 +30,8 @@ from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import (
     introduces,
-    of_script,
     of_constants,
+    of_script,
     of_set_up,
     of_what_ran,
     part_of_set_up,
