@@ -438,7 +438,8 @@ _NOT_SO = deferred(
     r"|shorter|faster|slower|best|worst|only|also|e\.g|i\.e|for example|such as|like|default"
     r"|increas\w+|decreas\w+|reduc(?:e[ds]?|ing|tions?)(?! in (?:fp|bf|float))"
     r"|doubl\w+|halv\w+|vari(?:ed|es|able)|vary\w*|sweep\w*|swept"
-    r"|different|respectively|either|neither|both|alternat\w+|another|other|others|others'|per se"
+    r"|different|respectively|either(?! way)|neither|both|alternat\w+|another|other|others"
+    r"|others'|per se"
     r"|example|hypothetic\w*|estimate\w*|extrapolat\w*|project(?:ed|ion)\w*|expected|ideal\w*"
     r"|theoretical\w*|peak (?:of|is|rate|perf\w*)|costs?|saves?|gains?|improv\w+|speed-?ups?|helps?"
     r"|OOMs?|out of memory|crash\w*|fail\w*|too (?:large|small|much|slow|long)|not enough"
@@ -454,7 +455,7 @@ _NOT_SO = deferred(
     r"|rest(?! (?:is|was|are) (?:all |pure |plain )?data)"
     r"|remaining"
     r"|except|apart from)\b"
-    r"|如果|若|例如|比如|可以|可能|建议|推荐|支持|相比|对比|之前|此前|默认|分别|除了|最多|至少|左右|约"
+    r"|如果|若|例如|比如|可以|可能|建议|推荐|支持|相比|对比|之前|此前|(?<!脚本)(?<!实验)(?<!均)(?<!都)默认|分别|除了|最多|至少|左右|约"
     r"|場合|可能|予定|以前|例えば|推奨|最大で",
     re.IGNORECASE,
 )

@@ -429,6 +429,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("pp", "pipelin", r"{N}-stage pipelin(?:e|ing)\b"),
     ("pp", "pipeline", rf"\bpipeline(?:[ -]parallel)? depth{_SET}{{N}}"),
     ("pp", "pipeline", r"\bpipeline (?:is|was) {N} deep\b"),
+    ("pp", "pipeline", r"\bpipeline (?:of|with|has|had|into) {N} partitions\b"),
     ("pp", "stages", r"\b(?:1F1B|GPipe|pipelined?|schedule)\b[^.;,0-9]{0,20} (?:over|across"
     "|with) {N} stages\b"),
     ("pp", "pipeline", r"\bpipeline of {N}(?= across| stages|[,;.)]| and|$)"),
@@ -628,6 +629,11 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         rf"(?:\b(?:with|and|at|using)|[,;]) (?=[0-9]{{1,3}}[kK]){{N}} (?:sequences|seqs){_ENDED}",
     ),
     ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
+    (
+        "batch_size", "batch",
+        rf"(?<!global )(?<!micro)(?<!micro-)\b(?:mini-?)?batch(?:es)? (?:holds?|has|have|contains?)"
+        rf" {{N}} {_THINGS}(?=\s*(?:[.,;)]|$|and\b|with\b|of\b))",
+    ),
     (
         "batch_size", "batch size of",
         r"(?<!global )(?<!micro )(?<!total )(?<!effective )(?<!micro-)(?<!mini)(?<!mini-)"

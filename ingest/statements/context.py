@@ -581,7 +581,7 @@ def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int,
 
 
 _EVERY_RUN = deferred(
-    r"(?:所有|全部)(?:的)?(?:实验|结果|测试|测量|数据|训练|任务)[均都在使采]|(?:全て|すべて)の(?:実験|測定|結果|計測)"
+    r"(?:所有|全部)(?:的)?(?:实验|结果|测试|测量|数据|训练|任务|脚本)(?:默认)?[均都在使采]|(?:全て|すべて)の(?:実験|測定|結果|計測)"
     r"|모든 ?(?:실험|측정|결과|테스트)|\balle (?:Läufe|Messungen|Experimente)\b"
     r"|\btou(?:s les runs|tes les mesures)\b"
 )
