@@ -52,10 +52,10 @@ _WITHOUT_IT = deferred(
     r"(?P<rest>[^().;]{3,120})[).;]?",
     re.IGNORECASE,
 )
-"""What a meaning says of the rows that have not its sign: `(cases without it run without ...)`."""
+"""Words of a meaning on the rows that have not its sign: `(cases without it run without ...)`."""
 
 _PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
-"""What stands for a number in a sign: `pipe-k`, `tp<N>`."""
+"""A letter that stands for a number in a sign: `pipe-k`, `tp<N>`."""
 
 _PLAIN = deferred(r"\s*(?:[|#>]|<t|```|~~~|\.\. |[-=~+]{3})")
 """How a line begins that is no prose."""
@@ -97,8 +97,8 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
 
 
 def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
-    """What the signs of a row stand for, and what is said of rows without those that it has not,
-    each with the line that says it; nothing of what two of them say in two ways."""
+    """Settings that the signs of a row stand for, and those said of rows without the signs that it
+    has not, each with the line that says it; nothing of what two of them say in two ways."""
     met = [(sign, found) for sign in signs for text in labels
            if (found := sign.form.search(text.text))]  # fmt: skip
     having = [sign for sign, _ in met]

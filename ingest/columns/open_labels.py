@@ -303,7 +303,7 @@ _MAY_NAME = re.compile(
     r"|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo)\b|(?i:\b(?:cnn|rnn|gru|lstm|mamba"
     r"|rwkv|hyena|mlp|moe|dense|u-?net|dit|vae|tiny|small|base|medium|large|huge|xl)\b)"
 )
-"""What may be the name of a model, or of a kind or size of them."""
+"""A name of a model, perhaps, or of a kind or size of them."""
 
 
 def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
