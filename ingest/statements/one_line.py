@@ -314,7 +314,7 @@ def _by_form(  # noqa: PLR0912
     if short and heading:
         values = _switched(line) | titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
-        return Statement(line.number, section, held, None, backward=True)
+        return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:
         values = listed(line, _bare(line.text))
     told = ({} if variable else phrases(line), command(line)) if says else ()
@@ -329,8 +329,18 @@ def _by_form(  # noqa: PLR0912
         values.pop("heads", None)
     if values:
         of_all = not heading and OF_ALL.search(line.text) is not None
+        of_all = of_all and _FROM_NOW.search(line.text) is None
         return Statement(line.number, section, values, backward=of_all)
     return _named_for_run(line, section) if short else None
+
+
+_FROM_NOW = deferred(
+    r"\b(?:from (?:now|here|then|there|(?:this|that) (?:point|day|week|date|run|table|section))"
+    r"(?: on(?:wards?)?)?|(?:here|there)after|hence-?forth|since then|ab (?:jetzt|hier)|désormais"
+    r"|a partir (?:de )?(?:ahora|agora)|с этого момента)\b|以降|今後|从此|此后|此後|이후",
+    re.IGNORECASE,
+)
+"""Words of what holds below alone, however much it is said of all runs."""
 
 
 def _with_what_else(statement: Statement, line: Line) -> Statement:
