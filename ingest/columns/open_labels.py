@@ -536,6 +536,49 @@ def _explained(grid: Grid, again: Set[int], above: Above) -> Grid:
     return replace(grid, rows=tuple(map(told, grid.rows)))
 
 
+_REMARKS = {"note", "notes", "remark", "remarks", "comment", "comments"}
+
+_AS_A_SIZE = re.compile(r"([0-9][0-9.,]*\s?[GM]i?B)(?=\s*$|\s*[,;(])")
+
+_SIZES_IN_REMARKS = re.compile(
+    r"\b(?:memory|mem|VRAM|HBM)\b(?: \([^()]{1,60}\)| [a-z]+){0,4},? (?:is |are |stands? )?"
+    r"(?:in|under) (?:the )?(?P<where>notes?|remarks?|comments?)\b",
+    re.IGNORECASE,
+)
+"""That the memory of rows stands in their remarks: `memory (max over ranks) in the notes`."""
+
+
+def with_memory_in_remarks(grid: Grid, above: Above) -> Grid:
+    """The grid with a column of memory for sizes with which remarks begin, where the text says that
+    it stands there; elsewhere it may be how much a device has."""
+    labels = [plain(label).casefold() for label in grid.header()] if grid.heads else []
+    named = [at for at, label in enumerate(labels) if label in _REMARKS]
+    if len(named) != 1 or grid.labels or len(grid.heads) > 1:
+        return grid
+    (at,) = named
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    if len(rows) < len(grid.rows) or any("mem" in label for label in labels):
+        return grid
+    if not any(_AS_A_SIZE.match(plain(row.cells[at].text)) for row in rows):
+        return grid
+    where = {found["where"] for text in above() for found in _SIZES_IN_REMARKS.finditer(text)}
+    if not {each.casefold().rstrip("s") for each in where} & {labels[at].rstrip("s")}:
+        return grid
+
+    def told(row: GridRow) -> GridRow:
+        cell = row.cells[at]
+        size = _AS_A_SIZE.match(plain(cell.text))
+        return replace(row, cells=(*row.cells, cell._replace(text=size[1] if size else "")))
+
+    head = grid.heads[0]
+    label = head.cells[at]._replace(text="GPU memory")
+    return replace(
+        grid,
+        heads=(replace(head, cells=(*head.cells, label)),),
+        rows=tuple(map(told, grid.rows)),
+    )
+
+
 _PARTITIONS = re.compile(
     r"(?:#|no\.|num(?:ber)?\.?)?(?: ?of)? ?(partition|stage|pipeline stage)s", re.IGNORECASE
 )

@@ -363,6 +363,76 @@ def summed_up(lines: Sequence[Line]) -> Iterator[Grid]:
             yield Grid("text", at, at + 1, (head,), (GridRow(line, cells),), exact=False)
 
 
+_NAMED_NUMBER = re.compile(
+    r"\s{0,8}(?P<name>[A-Za-z](?:[^|:=\s]|[ ](?=[^|:=\s])){0,48})(?:\s{2,9}|\s?[:=]\s{1,9})"
+    r"(?P<number>[0-9][0-9,]*(?:\.[0-9]+)?)\s*"
+)
+
+_OPENS_NUMBERS = re.compile(
+    r"(?P<what>[A-Za-z][A-Za-z/ -]{2,40}?)"
+    r"(?: in (?P<unit>[A-Za-z]{1,12})|,? ?\((?P<beside>[A-Za-z/]{1,12})\))?"
+    r"(?:,? \(?(?:all )?(?:the )?(?:mean|median|average|avg\.?)s? (?:of|over) "
+    r"(?:the )?(?:last )?[0-9]+(?: (?:steps|iterations|iters|runs|batches))?\)?)?\s*:\s*",
+    re.IGNORECASE,
+)
+"""A line that says what the numbers below it are, and nothing else: `iteration time in msec:`."""
+
+_SPELLED_UNITS = {
+    "msec": "ms", "msecs": "ms", "milliseconds": "ms", "millisecond": "ms", "secs": "s",
+    "seconds": "s", "second": "s", "sec": "s",
+}  # fmt: skip
+
+
+def numbers_by_name(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every block of code whose lines are a name and a number, below a line that says what those
+    are: `time per step (ms):`, and `ours  231.4`."""
+    for at, line in enumerate(lines):
+        if not line.text.lstrip().startswith(("```", "~~~")) or at + FEWEST_NAMED >= len(lines):
+            continue
+        above = next((o.text for o in reversed(lines[max(0, at - 2) : at]) if o.text.strip()), "")
+        opened = _OPENS_NUMBERS.fullmatch(above.strip("*_ ")) if len(above) <= _LONGEST else None
+        end, found = at + 1, list[re.Match[str]]()
+        while opened and end < len(lines) and len(found) < MOST_LINES:
+            each = _NAMED_NUMBER.fullmatch(lines[end].text)
+            if each is None:
+                break
+            found.append(each)
+            end += 1
+        closed = end < len(lines) and lines[end].text.strip() in ("```", "~~~")
+        label = _label_opened(opened) if opened and closed and len(found) >= FEWEST_NAMED else ""
+        if label and len({each["name"] for each in found}) == len(found):
+            yield _of_names(lines, at, found, label)
+
+
+FEWEST_NAMED = 2
+"""Numbers of such a block: one alone is no comparison."""
+
+
+def _label_opened(opened: re.Match[str]) -> str:
+    """The label of what a line opens, with its unit, where it is of a step; else empty."""
+    printed = (opened["unit"] or opened["beside"] or "").casefold()
+    printed = _SPELLED_UNITS.get(printed, printed)
+    label = f"{opened['what']} ({printed})" if printed else opened["what"]
+    told = said(label)
+    known = told is not None and told.unit_known and told.field in _OF_STEPS | _RATED
+    return label if known else ""
+
+
+def _of_names(lines: Sequence[Line], at: int, found: Sequence[re.Match[str]], label: str) -> Grid:
+    """The grid of a block of names and numbers."""
+    first = lines[at]
+    head = tuple(GridCell(text, first.number, first.column) for text in ("", label))
+    rows = [
+        GridRow(line, tuple(
+            GridCell(each[group], line.number, line.column + each.start(group))
+            for group in ("name", "number")
+        ))
+        for line, each in zip(lines[at + 1 :], found, strict=False)
+    ]  # fmt: skip
+    end = at + 1 + len(rows)
+    return Grid("text", at, end, (GridRow(first, head),), tuple(rows), exact=False)
+
+
 def _measured_behind(line: Line, begin: int) -> tuple[tuple[str, ...], tuple[GridCell, ...]]:
     """Labels and cells of numbers with units that stand behind a place, and nothing but those."""
     labels, cells, at = list[str](), list[GridCell](), begin

@@ -39,6 +39,7 @@ from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import (
     labelled_lines,
     listed_values,
+    numbers_by_name,
     results_of_one_run,
     summed_up,
     value_blocks,
@@ -157,6 +158,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *results_of_one_run(lines),
         *labelled_lines(lines),
         *summed_up(lines),
+        *numbers_by_name(lines),
     ]
 
 

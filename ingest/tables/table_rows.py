@@ -58,6 +58,7 @@ from assay.ingest.columns.open_labels import (
     with_first_of_two,
     with_letters,
     with_measured_memory,
+    with_memory_in_remarks,
     with_memory_units,
     with_models,
     with_partitions,
@@ -432,9 +433,12 @@ class _Table:
             known.legend,
         )
         labelled = with_outcomes(
-            with_partitions(
-                with_variants(labelled, [line.text for line in place.titles]),
-                lambda: [*place.texts(), *(line.text for line in place.near)],
+            with_memory_in_remarks(
+                with_partitions(
+                    with_variants(labelled, [line.text for line in place.titles]),
+                    lambda: [*place.texts(), *(line.text for line in place.near)],
+                ),
+                lambda: [line.text for line in place.near],
             ),
             schema,
             known.no_room,
