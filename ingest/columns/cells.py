@@ -23,7 +23,7 @@ from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
-from assay.ingest.vocabulary.attention import attention_named
+from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise

@@ -21,7 +21,7 @@ from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
-from assay.ingest.vocabulary.attention import names_attention
+from assay.ingest.vocabulary.attention_names import names_attention
 from assay.ingest.vocabulary.recomputation import kept_by_policy
 from assay.ingest.vocabulary.terms import configured_by, normalise
 

@@ -15,7 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.attention import attention_named
+from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
