@@ -24,6 +24,7 @@ from assay.ingest.columns.footnotes import of_other_rows
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
 from assay.ingest.prose.claims import among_several
+from assay.ingest.prose.counted_machines import counted_otherwise
 from assay.ingest.prose.scopes import scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -265,12 +266,12 @@ def _clauses(text: str) -> Iterator[Clause]:
 
 def _listed_on(sentence: str, cell: Cell, begin: int) -> bool:
     """Whether the number of a clause goes on in the sentence that it is of: `lengths of 2048, 4096
-    and 8192`."""
+    and 8192`, `4 MI250X per node, which show up as 8 GCDs`."""
     at = cell.column - begin
     end = at + len(cell.text)
-    return (
-        sentence[at:end] == cell.text and cell.text.isdecimal() and among_several(sentence, at, end)
-    )
+    if sentence[at:end] != cell.text or not cell.text.isdecimal():
+        return False
+    return among_several(sentence, at, end) or counted_otherwise(sentence, at)
 
 
 _RUNS_OF_TABLE = deferred(

@@ -759,10 +759,16 @@ _OF_HOSTS = deferred(rf"\b{PLURAL}\b[^.;,0-9]{{0,30}}$", re.IGNORECASE)
 
 _COUNTED_AS = deferred(
     rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?[ (,](?:i\.e\.,?|that is,?|=|or|act(?:s|ing)? as"
+    r"|(?:which|that) (?:show up|appear|count|are seen|are visible) as|showing up as"
     rf"|(?:seen|visible|exposed) as) \(?(?P<n>{COUNT}) (?:GCD|GPU|device|die|tile)s\b",
     re.IGNORECASE,
 )
 """Modules of a node, and what programs count on it: `four MI250X, i.e. 8 GCDs`."""
+
+
+def counted_otherwise(text: str, at: int) -> bool:
+    """Whether modules counted at a place of a sentence are more devices to programs."""
+    return _COUNTED_AS.match(signed(text), at) is not None
 
 
 def _settled(parts: list[Part], plain: str) -> Iterator[Part]:
@@ -822,11 +828,17 @@ def machines(text: str) -> Iterator[Part]:
     {'gpus_per_node': '8', 'gpu': 'MI250X'}
     """
     plain = signed(text)
-    runs = _counts_of_runs(plain)
+    runs = _counts_of_runs(plain) or _THEN_MORE.search(plain) is not None
     for part in _settled(list(_told(text)), plain):
         if not (runs and part.name in ("nodes", "gpus")):
             yield part
 
+
+_THEN_MORE = deferred(
+    rf"{SIGN}s?,? (?:and |but )?(?:then|later|by now|now|soon) (?:I |we )?(?:had |got |have )?"
+    r"(?:one|two|three|four|eight|another|a second|[0-9]+)\b(?! nodes)"
+)
+"""Devices of one time and of another: `one RTX 4090, then two`."""
 
 _OF_RUNS = deferred(
     rf"(?<![\w.,])(?P<a>{COUNT}) (?:[\w-]+ )?(?P<noun>node|server|machine|host)s?\b"
