@@ -393,8 +393,12 @@ def _without_doubtful(found: re.Match[str]) -> str:
     return " " * len(found[0]) if doubtful else found[0]
 
 
-_OF_SOME = re.compile(r"[(（][^()（）]{0,60}(?:\bfor\b|为|是)[^()（）]{0,60}[)）]")
-"""A remark on some of the models, beside what is of all: `2048 (4096 for the 34B)`."""
+_OF_SOME = re.compile(
+    r"[(（][^()（）]{0,60}(?:\bfor\b|为|是)[^()（）]{0,60}[)）]"
+    r"|\bas (?:for|with|in) (?:the )?(?:[A-Za-z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b"
+)
+"""A remark on some of the models, beside what is of all: `2048 (4096 for the 34B)`; or what is as
+for another one."""
 
 
 _USED_OF_IT = deferred(

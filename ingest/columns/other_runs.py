@@ -122,7 +122,6 @@ _OF_OTHERS = deferred(
     r"|authors?|implementation|recipe)\b)"
     r"|(?i:\b(?:our|an|the) (?:earlier|previous|older) (?:report|paper|post|page|version"
     r"|release)\b)"
-    r"|(?i:\b(?:shall|will|plan to|intend to) (?:be )?(?:publish|releas|report|benchmark)\w*)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
     r"|trains?|trained|claims?|states?|measured?|measures)\b)"
     r"|\b[Tt]he original [A-Z][\w.-]* (?:was|is|were|used|had)\b"
@@ -174,6 +173,9 @@ _OF_NO_RUN = deferred(
     rf"|from|on|in|use|uses|using|via) {_ENGINE}\b"
     r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
     r"|\bgpu[_-]memory[_-]utilization\b|\btensor_parallel_size\b.{0,80}\bmax_tokens\b"
+    r"|\b(?:shall|will|plan to|intend to|hope to) (?:also )?(?:be )?(?:publish|release|report"
+    r"|benchmark"
+    r"|measure|re-?run|repeat|test)\w*"
     r"|\b(?:reported|alleged|supposed)ly\b|推理时|推理(?:仅|只)|评测|部署(?:时|在)|推論(?:時|は|では)|추론"
     r"|\b(?:inferencia|inferência|inférence|Inferenz)\b|инференс",
     re.IGNORECASE,

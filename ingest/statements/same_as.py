@@ -148,7 +148,7 @@ class Reference(NamedTuple):
     begin: int
     line: int
     section: tuple[int, ...]
-    place: str  # "above", "section 2", "table 3" or "opening"
+    place: str  # "above", "section 2", "table 3", "model 7B" or "opening"
     own: Mapping[str, Cell]
     apart: frozenset[str]  # fields that it says to differ
     only: frozenset[str] = frozenset()  # those that it says to be the same, where it names them
@@ -163,6 +163,10 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     ('section 2', {'tp': '2'}, True)
     >>> refers(None, Line(9, "The same plot as in Section 2.", 1, {}), ())
     """
+    if " as " in line.text or line.text.startswith("as "):
+        head = before.text.rstrip() + " " if before and before.number == line.number - 1 else ""
+        if of_model := _as_for(head, line, section):
+            return of_model
     if not _MAY_END.search(line.text):
         return _same_things(line, section) if _MAY_BE_SAME.search(line.text) else None
     head = ""
@@ -224,8 +228,39 @@ _OF_THING = (
     (re.compile(r"(?:number )?(?:precision|format|dtype)"), ("dtype",)),
     (re.compile(r"(?:parallelism|parallel (?:layout|config\w*|degrees))"), _DEGREES),
     (re.compile(r"(?:activation )?(?:recomput\w+|checkpointing)"), _AGAIN),
+    (re.compile(r"attention(?: kernel)?"), ("attention",)),
+    (re.compile(r"optimi[sz]er|sharding|zero(?: stage)?"), _SHARDED),
+    (re.compile(r"(?:hardware|machines?|nodes|gpus|cluster)"), ("gpu", "gpus_per_node")),
 )
 """Fields that are the same where the thing is that a text names."""
+
+
+_AS_FOR = deferred(
+    rf"(?:^|[.;:,] |\()(?P<things>(?:the )?{_THING}(?:(?:, | and |, and |/){_THING}){{0,4}})"
+    r" (?:(?:is|are|was|were) )?(?:the same )?as (?:for|with|in) (?:the )?"
+    r"(?P<name>(?:[A-Za-z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM])\b(?! ?(?:tokens|and|or|/)\b)",
+    re.IGNORECASE,
+)
+"""Settings that runs have of those of another model: `precision and optimizer as for the 7B`."""
+
+_ALL_ELSE = re.compile(
+    rf"(?:the )?(?:everything|all|rest|remaining \w+|other \w+|{_THINGS})(?: else)?", re.IGNORECASE
+)
+
+
+def _as_for(head: str, line: Line, section: tuple[int, ...]) -> Reference | None:
+    """The reference of a sentence, which may have begun on the line above, to runs of a model."""
+    whole = head + line.text
+    found = _AS_FOR.search(whole) if len(whole) <= LONGEST else None
+    if found is None or found.end() <= len(head):
+        return None
+    things = _BETWEEN.split(found["things"].casefold())
+    only = {name for thing in things for words, names in _OF_THING
+            if words.fullmatch(thing) for name in names}  # fmt: skip
+    if not only and not _ALL_ELSE.fullmatch(things[-1]):
+        return None
+    place, first = f"model {found['name']}", line.number - bool(found.start() < len(head))
+    return Reference(first, line.number, section, place, {}, frozenset(), frozenset(only))
 
 
 def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
@@ -339,6 +374,12 @@ def _said_at(
         if of is None or each.section[: len(of)] == of:
             return {}
         return _alike(s for s in spoken if s.section[: len(of)] == of)
+    if kind == "model":
+        of_it = re.compile(rf"(?<![\w.]){re.escape(number)}(?!\w)", re.IGNORECASE)
+        called = [path for line, path in sections if of_it.search(titles.get(line, ""))]
+        if len(called) != 1 or called[0] == each.section:
+            return {}
+        return _alike(s for s in spoken if s.section[: len(called[0])] == called[0])
     if kind == "table":
         return {}  # whose settings stand in its rows, or around it, as those of the same section
     mine = _alike(s for s in spoken if s.section == each.section)
