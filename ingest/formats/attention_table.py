@@ -166,6 +166,7 @@ FORMAT = Format(
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
     r"|\bh(?:ead_?)?dim ?= ?[0-9]{1,4}[, ]{1,3}(?:n|num_)?_?heads ?= ?[0-9]"
     r"|\b(?:n|num_)?_?heads ?= ?[0-9]{1,3}[, ]{1,3}h(?:ead_?)?dim ?= ?[0-9]"
+    r"|[0-9][$`]{0,2} ?[(\[](?:num(?:ber of)? |num_|n_)?(?:query |attention )?heads[)\]]"
     r"|\bnum_heads`? ?= ?`?[0-9]|^\s*#{1,6} .*\bh(?:ead_?)?dim ?= ?[0-9]"
     r"|^\s*\|[^:=]*\bfa[- v]{0,2}[1-4]\b[^|]*\((?:ms|us|µs|tflop)"
     r"|^\s*\|[^|]*\(b, ?(?:h[a-z]?, ?[snlt]|[snlt], ?h[a-z]?), ?d\)"

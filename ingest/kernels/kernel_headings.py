@@ -598,7 +598,7 @@ def _noted_below(lines: Sequence[Line], grid: Grid, names: Sequence[str]) -> dic
     if before := _OF_BEFORE.search(lines[at].text):  # `That was the causal case.`
         own = lines[at]._replace(text=_WERE.sub("", before[0].rstrip(".;!?")))
         return _in_one_way(own, names)
-    if lines[at].text.rstrip().endswith((":", "：")):
+    if lines[at].text.rstrip().endswith((":", "：")) or _DOUBTED.search(lines[at].text):
         return {}
     if at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1].text):
         return {}  # a heading of reStructuredText
@@ -618,6 +618,13 @@ def _in_one_way(line: Line, names: Sequence[str]) -> dict[str, Cell]:
             kept(said.setdefault(name, {}), name, cell)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
 
+
+_DOUBTED = re.compile(
+    r"\b(?:seems?|appears? to|apparently|probably|perhaps|maybe|might|presumably|likely"
+    r"|I (?:think|guess|suspect|believe|assume))\b",
+    re.IGNORECASE,
+)
+"""Words of an author who is not sure of what was measured."""
 
 _CLOSES = re.compile(r"\s*</(?:div|body|section|center|details)>\s*")
 """The end of a page, or of what a notebook draws, around a table."""

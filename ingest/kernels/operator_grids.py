@@ -373,6 +373,8 @@ def _with_sizes_of_norms(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid of calls of a norm with a column for the width that each is over, the last size of
     one column of shapes, and for its rows where that has no more than both: `[8×1024×2048]`."""
     labels = [normalise(plain(label)) for label in grid.header()]
+    if (told := _with_sizes_by_names(grid, labels)) is not None:
+        return told
     named = next(filter(_OF_KERNELS.search, headings_around(lines, grid)), "")
     if not _NORM.search(named) or {"hidden", "hiddensize", "hiddendim", "operator"} & {*labels}:
         return grid
@@ -394,6 +396,46 @@ def _with_sizes_of_norms(lines: Sequence[Line], grid: Grid) -> Grid:
     made = [with_cells(row, said[row.line.number], places[0]) if row in rows else row
             for row in grid.rows]  # fmt: skip
     return replace(grid, heads=(with_cells(grid.heads[0], names, -1),), rows=tuple(made))
+
+
+_SHAPES = {"shape", "inputshape", "tensorshape", "xshape", "size", "inputsize", "dims", "shapes"}
+"""Labels of the sizes of what was called with."""
+
+_NAMES_OF_NORMS = re.compile(
+    r"(?:(?:fused|add|residual|skip|gated|triton|torch|cuda|my|apex|liger|quack)[ _-]){0,4}"
+    r"(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?"
+    r"(?:[ _-](?:fwd|bwd|forward|backward|residual|add|fused|v[0-9]|kernel)){0,3}",
+    re.IGNORECASE,
+)
+"""An operator that is a norm over the last size of its input, and no more than sums before it."""
+
+
+def _with_sizes_by_names(grid: Grid, labels: Sequence[str]) -> Grid | None:
+    """The grid of several operators with a column for the width of those that are norms, the last
+    of the sizes in a column of shapes, and for their rows where two are said. None of others."""
+    ops = [at for at, label in enumerate(labels) if label in _OPERATORS]
+    places = [at for at, label in enumerate(labels) if label in _SHAPES]
+    held = {"hidden", "hiddensize", "hiddendim", "tokens", "rows"} & {*labels}
+    if len(ops) != 1 or len(places) != 1 or held:
+        return None
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    said = dict[int, list[str]]()
+    for row in rows:
+        shape = _SHAPE.fullmatch(plain(row.cells[places[0]].text))
+        of_norm = _NAMES_OF_NORMS.fullmatch(plain(row.cells[ops[0]].text))
+        if of_norm and shape is None:
+            return None
+        sizes = re.findall("[0-9]+", shape[1]) if of_norm and shape else []
+        said[row.line.number] = [sizes[0] if len(sizes) == len(("M", "N")) else "", *sizes[-1:]]
+    if not any(any(each) for each in said.values()):
+        return None
+
+    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
+        own = [*texts, "", ""][: len(("tokens", "hidden"))]
+        return replace(row, cells=(*row.cells, *(row.cells[-1]._replace(text=t) for t in own)))
+
+    made = [row_of(row, said[row.line.number]) if row in rows else row for row in grid.rows]
+    return replace(grid, heads=(row_of(grid.heads[0], ["tokens", "hidden"]),), rows=tuple(made))
 
 
 def _of_a_norm(lines: Sequence[Line], grid: Grid, labels: Sequence[str]) -> dict[str, str]:

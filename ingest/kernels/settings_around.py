@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from assay.ingest.columns.headers import plain
+from assay.ingest.columns.headers import in_letters, plain
 from assay.ingest.columns.titles import device_named, format_named, names_format
 from assay.ingest.grids.aligned import FIGURE, figure_above
 from assay.ingest.grids.grid import LONGEST, Grid
@@ -204,6 +204,7 @@ def letters_of_attention(text: str) -> dict[str, str]:
 def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     """Sizes of attention that a text says, by field."""
     alone = _D_ALONE.fullmatch(text) is not None
+    text = in_letters(text)
     text = both_passes(_IN_BOLD.sub("", text) if "**" in text else text)
     of_letters = alone or _OF_HEADS.search(text) is not None
     for name, pattern in SIZES.items():
@@ -219,6 +220,7 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
             else:
                 yield name, _AND.sub(" + ", told.replace(",", ""))
     yield from _in_a_tuple(text)
+    yield from _explained(text)
     scans = () if of_letters else _LETTERS_OF_SCANS.finditer(text)
     heads = _LETTERS_OF_HEADS.finditer(text.replace("`", ""))
     together = letters_of_attention(text.replace("`", ""))
@@ -226,6 +228,27 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     letters = () if together else _LETTERS.finditer(text)
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
+
+
+_LETTER_EXPLAINED = deferred(
+    r"(?<![\w*/^] )(?<![\w.*/^])[A-Za-z](?:_?[A-Za-z]{1,4})?`? ?[=:] ?`?(?P<size>[0-9]{1,6})`?"
+    r" ?[(\[](?:the |our )?"
+    r"(?:(?P<kv_heads>(?:num(?:ber of)?[ _]?)?(?:kv|key[ /-]value)[ _-]?heads)"
+    r"|(?P<heads>(?:(?:num(?:ber of)?|n|#)[ _]?)?(?:(?:query|attention|q)[ _-]?)?heads)"
+    r"|(?P<head_dim>head[ _-]?(?:dim(?:ension)?s?|size)|dim(?:ension)? (?:of each|per) head)"
+    r"|(?P<batch>batch(?:[ _-]?size)?)"
+    r"|(?P<seq>(?:seq(?:uence)?|context)[ _-]?len(?:gth)?))[)\]]",
+    re.I,
+)
+"""A letter with its size, and behind it in brackets what it stands for: `H=12 (num heads)`."""
+
+
+def _explained(text: str) -> Iterator[tuple[str, str]]:
+    """Sizes of attention whose letters a text explains behind them."""
+    for found in _LETTER_EXPLAINED.finditer(text) if "=" in text or ":" in text else ():
+        said = found.groupdict()
+        size = str(said.pop("size"))
+        yield from ((name, size) for name, words in said.items() if words)
 
 
 _NAMED_TUPLE = deferred(

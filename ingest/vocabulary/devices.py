@@ -191,12 +191,19 @@ def devices(text: str) -> tuple[Device, ...]:
     ['Trainium2', 'A100-80GB']
     >>> [device.text for device in devices("Ascend 910B, L4 and H100 80GB SXM5; W8A16, step 4090")]
     ['Ascend 910B', 'L4', 'H100 80GB']
+    >>> [device.text for device in devices("on an L40S ([data](https://x.com/l4-and-a100.pdf))")]
+    ['L40S']
     """
     if "\n" in text and not any(map(devices, text.split("\n"))):
         return ()  # tables share the lines above them
     if not (may_name(text) and _HINT.search(text)):
         return ()
+    if "](" in text:  # where a link goes says nothing of the line
+        text = _ADDRESS.sub(lambda found: " " * len(found[0]), text)
     return tuple(map(_device, _expression(_DEVICE).finditer(text)))
+
+
+_ADDRESS = re.compile(r"(?<=\]\()(?:https?://|[./#])[^()\s]{1,300}(?=\))")
 
 
 def by_kind(text: str) -> bool:
