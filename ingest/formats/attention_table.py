@@ -145,6 +145,10 @@ FORMAT = Format(
         "-tflops",
         "-latency",
         ",causal,",
+        "| N1 |",
+        "|N1|",
+        "| S | D |",
+        "|S|D|",
         "H,S,D)",
         "S,H,D)",
     ),
@@ -166,6 +170,7 @@ FORMAT = Format(
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
     r"|\bh(?:ead_?)?dim ?= ?[0-9]{1,4}[, ]{1,3}(?:n|num_)?_?heads ?= ?[0-9]"
     r"|\b(?:n|num_)?_?heads ?= ?[0-9]{1,3}[, ]{1,3}h(?:ead_?)?dim ?= ?[0-9]"
+    r"|^\s*\|\s*b\s*\|\s*n1?\s*\|(?:\s*n2\s*\|)?\s*s1?\s*\|"
     r"|[0-9][$`]{0,2} ?[(\[](?:num(?:ber of)? |num_|n_)?(?:query |attention )?heads[)\]]"
     r"|\bnum_heads`? ?= ?`?[0-9]|^\s*#{1,6} .*\bh(?:ead_?)?dim ?= ?[0-9]"
     r"|^\s*\|[^:=]*\bfa[- v]{0,2}[1-4]\b[^|]*\((?:ms|us|µs|tflop)"

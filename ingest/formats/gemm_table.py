@@ -268,7 +268,7 @@ FORMAT = Format(
         "BLAS", "blas", "UTLASS", "utlass", " × ",
         "MatM,", "_features", "_dim,out_", "d_in",
         *(f"{one}{word}{one}" for one in ",;\t" for word in ("n", "N", "size")),
-        "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
+        "TFlops, ", "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
         *(f"{one}{sign}{other}" for one, other in ("][", ")(") for sign in
           (" x ", "x", " @ ", "@", " × ", " * ")),
     ),
@@ -289,6 +289,7 @@ FORMAT = Format(
     r"|<th[\s>][^|]*(?:(?:cu|roc|hip|open)blas|cutlass|gemm|mat-?mul)"
     r"|[0-9] ?[)\]] ?[x×*@] ?[(\[] ?[0-9]"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
+    r"|ms, [0-9.]+ tflops, [0-9.]+ gb/s"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|─ [0-9.]+ .*\[m=[0-9]+, n=[0-9]+, k=[0-9]+\]"
     r"|, *matm, *matn, *matk,"

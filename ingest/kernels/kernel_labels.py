@@ -79,11 +79,11 @@ BREAKS = " _-:,()[]/"
 SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 _SQUARE = re.compile(
-    r"(?:[a-z ]+\()?=?([mnk]) ?= ?(?!\1)([mnk]) ?= ?(?!\1|\2)[mnk]\)?", re.IGNORECASE
+    r"(?:[a-z\u2e80-\uffff ]+\()?=?([mnk]) ?= ?(?!\1)([mnk]) ?= ?(?!\1|\2)[mnk]\)?", re.IGNORECASE
 )
 
 _PRODUCT = re.compile(
-    r"(?:[a-z ]*[( ])?([mnk]) *[x×*, ] *([mnk]) *[x×*, ] *([mnk])\)?", re.IGNORECASE
+    r"(?:[a-z\u2e80-\uffff ]*[( ])?([mnk]) *[x×*, ] *([mnk]) *[x×*, ] *([mnk])\)?", re.IGNORECASE
 )
 
 _BYTES = {

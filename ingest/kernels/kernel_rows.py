@@ -65,7 +65,13 @@ from assay.ingest.kernels.kernel_headings import (
     said_by_titles,
     sizes_of_one_rank,
 )
-from assay.ingest.kernels.kernel_labels import OF_A_MASK, SIZED, Column, says_how_fast
+from assay.ingest.kernels.kernel_labels import (
+    OF_A_MASK,
+    SIZED,
+    Column,
+    measured_as,
+    says_how_fast,
+)
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
@@ -196,7 +202,19 @@ def _of_exchanges(grid: Grid) -> Grid:
 def _of_runs(lines: Sequence[Line], grid: Grid, schema: Schema) -> bool:
     """Whether a table has rates of whole runs, and not beside each way to compute attention."""
     attends = "kv_seq" in fields(schema) and of_ways_to_attend(lines, grid, schema)
-    return rates_of_runs(grid) and not attends
+    return rates_of_runs(grid) and not attends and not _of_short_calls(grid, schema)
+
+
+def _of_short_calls(grid: Grid, schema: Schema) -> bool:
+    """Whether columns say heads, the size of one and a length beside times in millionths of a
+    second, which no run has, whatever share of the peak stands there."""
+    labels = [plain(label) for label in grid.header()]
+    told = [measured_as(label, schema) for label in labels]
+    held = {each.spec.name for each in told if each is not None and each.spec is not None}
+    return {"seq", "heads", "head_dim"} <= held and any(map(_IN_MICROSECONDS.search, labels))
+
+
+_IN_MICROSECONDS = re.compile(r"(?:[ _(\[]|^|(?<=时间)|(?<=耗时))(?:us|µs|μs)[)\]]?$")
 
 
 def _shown(lines: Sequence[Line]) -> Sequence[Line]:
@@ -982,7 +1000,9 @@ def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:
 
 def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     text = text.replace(", None", "")  # TritonBench: no bias
-    numbers = re.findall(r"[0-9][0-9,]*", text)
+    apart = text.strip("()[] ").split(",")
+    whole = len(apart) == len(letters) and all(map(_NO_THOUSANDS.fullmatch, apart))
+    numbers = apart if whole else re.findall(r"[0-9][0-9,]*", text)
     if letters == "mnk" and len(numbers) in (1, 2) and len({*numbers}) == 1:
         numbers = numbers[:1] * 3  # a square one
     if letters == "mkkn":
@@ -992,10 +1012,13 @@ def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     if len(numbers) != len(letters) or re.search("[A-WYZa-wyz.]", text):
         return {}
     return {
-        letter: Cell(number.replace(",", ""), at.line, at.column)
+        letter: Cell(number.replace(",", "").strip(), at.line, at.column)
         for letter, number in zip(letters, numbers, strict=True)
     }
 
+
+_NO_THOUSANDS = re.compile(r" ?[1-9][0-9]*")
+"""One of several sizes between commas, which part no thousands: `4096,512,64`."""
 
 _OPERANDS = re.compile(
     r"^\[(?:torch\.Size\(\[[0-9]+(?:, [0-9]+)?\]\), )?"

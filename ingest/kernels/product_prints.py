@@ -1,4 +1,5 @@
-"""Products that oneDNN's benchdnn, CUTLASS, Proton and tutorials print in lines of their own.
+"""Products that oneDNN's benchdnn, CUTLASS, composable_kernel, Proton and tutorials print in lines
+of their own.
 
 In: the lines of a document. Out: each product with its sizes, its time and its rate, where the work
 that the sizes make over the time is the printed rate. One whose numbers do not agree is not read.
@@ -35,7 +36,7 @@ NEAR = 4
 
 def printed_products(lines: Sequence[Line]) -> Iterator[Product]:
     """Every product that one of these programs printed."""
-    for program in (of_cutlass, of_cutlass_profiler, of_tutorials, of_benchdnn, of_proton):
+    for program in _PROGRAMS:
         yield from program(lines)
 
 
@@ -150,6 +151,56 @@ def of_tutorials(lines: Sequence[Line]) -> Iterator[Product]:
                 cells = kernel | cells
                 yield Record(line.number, cells, line.column, prefix=line.prefix), (line,)
 
+
+_LENGTHS = deferred(
+    r"\s*(?P<name>[abc](?:_g)?_[mnk]_[mnk]): dim [23], "
+    r"lengths \{(?P<sizes>[0-9]+(?:, [0-9]+){1,2})\}.*"
+)
+
+_PERF = deferred(
+    r"\s*Perf: +(?P<time>[0-9.]+) ms, (?P<rate>[0-9.]+) TFlops, (?P<moved>[0-9.]+) GB/s"
+    r"(?:, (?P<kernel>[A-Za-z_]\w*).*)?\s*"
+)
+
+_OF_CK_TILE = deferred(
+    r".*\bM ?= ?(?P<m>[0-9]+) N ?= ?(?P<n>[0-9]+) K ?= ?(?P<k>[0-9]+) .*: "
+    r"(?P<time>[0-9.]+) ms, (?P<rate>[0-9.]+) TFlops, (?P<moved>[0-9.]+) GB/s,?\s*"
+)
+
+
+def of_composable_kernel(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each product of an example or of the profiler of composable_kernel, whose operands stand in
+    front of all its kernels; the best of them is one of these.
+
+    Source: profiler/include/profiler/profile_gemm_impl.hpp and example/ck_tile/03_gemm.
+    """
+    sizes = dict[str, Cell]()
+    for line in lines:
+        if "lengths {" in line.text and (told := _LENGTHS.fullmatch(line.text)):
+            names = told["name"].replace("_g", "_b").split("_")[1:]
+            found = dict(zip(names, told["sizes"].split(", "), strict=False))
+            sizes = {} if told["name"].startswith("a") else sizes
+            sizes |= {name: Cell(size, line.number, line.column, value_origin="stated")
+                      for name, size in found.items()}  # fmt: skip
+            continue
+        if "TFlops, " not in line.text or "Best Perf" in line.text:
+            continue
+        of_sizes = _PERF.fullmatch(line.text)
+        whole = None if of_sizes else _OF_CK_TILE.fullmatch(line.text)
+        if of_sizes is None and whole is None:
+            continue
+        said = of_sizes or whole
+        assert said is not None
+        cells = dict(sizes) if of_sizes else {name: _cell(line, said, name) for name in "mnk"}
+        for name, group, scale in _OF_PERF:
+            cells[name] = _cell(line, said, group)._replace(scale=scale)
+        if of_sizes and of_sizes["kernel"]:
+            cells["kernel"] = _cell(line, of_sizes, "kernel")
+        if set("mnk") <= cells.keys() and agree(cells):
+            yield Record(line.number, cells, line.column, prefix=line.prefix), (line,)
+
+
+_OF_PERF = (("time", "time", 1e-3), ("flops_rate", "rate", 1e12), ("bandwidth", "moved", 1e9))
 
 _TEMPLATE = deferred(r"\s*Output template: (perf,[^\s]+)\s*")
 
@@ -300,3 +351,6 @@ def agree(cells: Mapping[str, Cell]) -> bool:
 
 
 _MADE = ("time", "flops_rate")
+
+_PROGRAMS = (of_cutlass, of_cutlass_profiler, of_composable_kernel, of_tutorials, of_benchdnn,
+             of_proton)  # fmt: skip

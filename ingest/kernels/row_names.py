@@ -20,6 +20,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.kernel_labels import FORMATS, SIZED, UNMEASURED, Column
 from assay.ingest.kernels.settings_around import (
+    MOST_HEADS,
     OF_ATTENTION,
     format_said,
     names_products,
@@ -442,13 +443,19 @@ _OF_A_FORMAT = re.compile(rf"(?:{FORMATS}|b?float(?:16|32)|half|double)", re.IGN
 
 def _letters_named(grid: Grid) -> Grid:
     """The grid of calls of attention whose sizes stand below single letters, each with its name:
-    `b | h | s | d`."""
+    `b | h | s | d`, or `B | N | S | D`, whose N beside a length is one of heads."""
     labels = [plain(label) for label in grid.header()]
     letters = {
         label: OF_ATTENTION.get(label.casefold(), "")
         for label in labels
         if len(label) == 1 and label not in "tT"  # a rotation's or a scan's length
     }
+    of_heads = {"n", "s", "d"} <= {*map(str.casefold, letters)} and "heads" not in letters.values()
+    if of_heads and _of_heads_alone(grid, labels):
+        letters |= {label: "heads" for label in letters if label in "nN"}
+    numbered = {label: _NUMBERED.get(label.casefold(), "") for label in labels}
+    if {"heads", "seq"} <= {*numbered.values()} and {"batch", "head_dim"} <= {*letters.values()}:
+        letters |= {label: name for label, name in numbered.items() if name}
     if len(grid.heads) != 1 or grid.labels or _ALL_FOUR - {*letters.values()}:
         return grid
     head = grid.heads[0]
@@ -456,6 +463,27 @@ def _letters_named(grid: Grid) -> Grid:
              for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
+
+def _of_heads_alone(grid: Grid, labels: Sequence[str]) -> bool:
+    """Whether every number below `N` may be one of heads, and each below `D` the size of one."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.one]
+    texts = [(label.casefold(), plain(row.cells[at].text)) for row in rows
+             for at, label in enumerate(labels) if label in ("N", "n", "D", "d")]  # fmt: skip
+    return bool(texts) and all(
+        text.isdecimal() and int(text) <= MOST_HEADS if label == "n"
+        else text.isdecimal() and not int(text) % EIGHTS and int(text) <= LARGEST_HEAD
+        for label, text in texts
+    )  # fmt: skip
+
+
+LARGEST_HEAD = 576
+"""Numbers of the largest head that anyone attends with."""
+
+EIGHTS = 8
+"""Heads are whole multiples of so many numbers."""
+
+_NUMBERED = {"n1": "heads", "n2": "kv_heads", "s1": "seq", "s2": "kv_seq"}
+"""Sizes of queries and of keys by their letters, as the operators of CANN number them."""
 
 _MASKS = {"causal": "True", "full": "False", "none": "False", "no mask": "False",
           "noncausal": "False", "non-causal": "False", "not causal": "False", "dense": "False",

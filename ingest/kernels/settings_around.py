@@ -185,6 +185,8 @@ def letters_of_attention(text: str) -> dict[str, str]:
 
     >>> letters_of_attention("H100, B=16 H=16 N=4096 D=128")
     {'batch': '16', 'heads': '16', 'seq': '4096', 'head_dim': '128'}
+    >>> letters_of_attention("B=2, N=8, S=1024, D=64")  # N beside a length is one of heads
+    {'batch': '2', 'heads': '8', 'seq': '1024', 'head_dim': '64'}
     >>> letters_of_attention("N=32, C=256, H=56, W=56"), letters_of_attention("M=8, N=8, D=4")
     ({}, {})
     """
@@ -192,6 +194,9 @@ def letters_of_attention(text: str) -> dict[str, str]:
     for run in _RUN.findall(text) if "=" in text or ":" in text else ():
         pairs = [(OF_ATTENTION.get(name.replace("_", "").casefold(), ""), size)
                  for name, size in _ONE_OF_RUN.findall(run)]  # fmt: skip
+        if [name for name, _ in pairs].count("seq") > 1 and "heads" not in dict(pairs):
+            pairs = [("heads" if own in "nN" else name, size) for (name, size), (own, _)
+                     in zip(pairs, _ONE_OF_RUN.findall(run), strict=True)]  # fmt: skip
         sizes = {name: str(int(n[:-1]) * 1024) if n[-1] in "kK" else n for name, n in pairs}
         whole = len(sizes) == len(pairs) and "" not in sizes and "heads" in sizes
         whole &= len(pairs) > len("hd") or (
@@ -818,13 +823,13 @@ _LETTERS_OF_PRODUCTS = deferred(
 
 _OF_MATRICES = deferred(
     r"\bmatri(?:x|ces)(?: of)?(?: (?:size|dimension)s?)?(?: of)?:? ?"
-    r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?![\w.]| ?[x×*])"
+    r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?!\w|\.[0-9]| ?[x×*])"
     r"|(?<![\w.])([0-9]{2,6})(?: ?[x×*] ?(?:\2))(?: ?[x×*] ?(?:\2))?"
     r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b"
     r"|矩阵(?:的)?(?:维度|大小|规模|尺寸|size)?(?:为|是)?\s*[:：=]?\s*"
-    r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?![\w.]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
+    r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?!\w|\.[0-9]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
     r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)"
-    r"|(?<![A-Za-z0-9_.])([0-9]{3,6}) ?[x×*] ?(?:\5) ?[x×*] ?(?:\5)(?![\w.]| ?[x×*])",
+    r"|(?<![A-Za-z0-9_.])([0-9]{3,6}) ?[x×*] ?(?:\5) ?[x×*] ?(?:\5)(?!\w|\.[0-9]| ?[x×*])",
     re.IGNORECASE,
 )
 """Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`, `矩阵维度 4096`,
