@@ -401,6 +401,18 @@ def _with_sizes_of_norms(lines: Sequence[Line], grid: Grid) -> Grid:
 _SHAPES = {"shape", "inputshape", "tensorshape", "xshape", "size", "inputsize", "dims", "shapes"}
 """Labels of the sizes of what was called with."""
 
+_NAMES_OF_CALLS = {
+    "kernel",
+    "kernelname",
+    "name",
+    "function",
+    "layer",
+    "benchmark",
+    "module",
+    "算子",
+}
+"""Labels below which a norm may stand by its name, where no column is one of operators."""
+
 _NAMES_OF_NORMS = re.compile(
     r"(?:(?:fused|add|residual|skip|gated|triton|torch|cuda|my|apex|liger|quack)[ _-]){0,4}"
     r"(?:rms|layer)[ _-]?norm(?:ali[sz]ation)?"
@@ -414,6 +426,7 @@ def _with_sizes_by_names(grid: Grid, labels: Sequence[str]) -> Grid | None:
     """The grid of several operators with a column for the width of those that are norms, the last
     of the sizes in a column of shapes, and for their rows where two are said. None of others."""
     ops = [at for at, label in enumerate(labels) if label in _OPERATORS]
+    ops = ops or [at for at, label in enumerate(labels) if label in _NAMES_OF_CALLS]
     places = [at for at, label in enumerate(labels) if label in _SHAPES]
     held = {"hidden", "hiddensize", "hiddendim", "tokens", "rows"} & {*labels}
     if len(ops) != 1 or len(places) != 1 or held:

@@ -22,6 +22,7 @@ from assay.ingest.kernels.kernel_labels import FORMATS, SIZED, UNMEASURED, Colum
 from assay.ingest.kernels.settings_around import (
     MOST_HEADS,
     OF_ATTENTION,
+    ROW,
     format_said,
     names_products,
     of_products,
@@ -251,8 +252,13 @@ def _sizes_of(name: str) -> str:
 
 
 def _is_bare(name: str, sizes: str) -> bool:
-    """Whether a name is nothing but its sizes, which other columns read as they are."""
-    return bool(sizes) and re.fullmatch(r"[0-9x×*³^,=()\[\]mnkMNK ]+", name) is not None
+    """Whether a name is nothing but its sizes, which other columns read as they are, and no cube:
+    `4096^3`."""
+    return (
+        bool(sizes)
+        and _CUBED.fullmatch(name) is None
+        and re.fullmatch(r"[0-9x×*³^,=()\[\]mnkMNK ]+", name) is not None
+    )
 
 
 BANDWIDTH_UNIT = re.compile(r"[GMT]i?B(?:/s(?:ec)?|ps)")
@@ -782,6 +788,9 @@ def _names_of_parts(
         told = told or (_TWO_UNITS.search(text) if len(text) <= LONGEST else None)
         if told and len(own := [told[1], told[2]]) in many and not any(inside):
             return [_label_of(label, each) for each in own]
+    said_below = _said_below(lines, grid) if {2} == many and not any(inside) else None
+    if said_below:
+        return [_label_of(label, each) for each in said_below]
     both = _in_front_and_behind(lines, grid) if {2} == many and not any(inside) else ()
     if both and not _measures(label):
         return [_label_of(label, each) for each in both]
@@ -850,6 +859,19 @@ def _paragraph(lines: Sequence[Line], grid: Grid) -> list[str]:
     begin = max((at + 1 for at, text in enumerate(texts) if not text), default=0)
     whole = " ".join(texts[begin:])
     return [*near[-_ABOVE:], _SPELLED.sub(lambda told: _SIGNS[told[1].casefold()], whole)]
+
+
+def _said_below(lines: Sequence[Line], grid: Grid) -> tuple[str, str] | None:
+    """The two quantities that the line right below a table gives each cell, where no other table
+    follows that it may be of."""
+    below = lines[grid.end : grid.end + 2 * _ABOVE]
+    near = next((line for line in below if line.text.strip()), None)
+    if near is None or len(near.text) > LONGEST or ROW.match(near.text):
+        return None
+    if any(ROW.match(line.text) for line in below):
+        return None
+    told = _SAID_OF_CELLS.search(near.text)
+    return (told[1], told[2]) if told else None
 
 
 def _in_front_and_behind(lines: Sequence[Line], grid: Grid) -> tuple[str, str] | tuple[()]:
