@@ -318,12 +318,12 @@ def _at_two_places(nodes: Cell, gpus: Cell, found: dict[str, Cell]) -> None:
 
 
 def of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool:
-    """Whether lengths of sequences are said in sections alone that have tables of their own, and
-    other sections have tables as well: they are of those, and not of the whole document."""
+    """Whether a length of sequences is said in one section alone, which has tables of its own, and
+    other sections have tables as well: it is of those, and not of the whole document."""
     said = {each.section for each in statements if "seq_len" in each.values}
     if any(each.backward for each in statements if "seq_len" in each.values):
         return False  # of all of them, as it says
-    return bool(said) and said < tables and () not in said
+    return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
 
 
 def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -> bool:

@@ -453,7 +453,7 @@ _FEW = re.compile(
 """Words of a remark by which a format may be that of a part of the model alone."""
 
 _OF_ANOTHER_ENGINE = re.compile(r"(?<![A-Za-z])(?:TE|transformer[ -]engine)(?![A-Za-z])", re.I)
-"""What computes in its own format beside the one that a cell begins with: `BF16 + TE`."""
+"""A library that computes in its own format beside the one that a cell begins with: `BF16 + TE`."""
 
 
 def _format_alone(text: str) -> re.Match[str] | None:

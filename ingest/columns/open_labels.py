@@ -195,7 +195,7 @@ _OF_LAYERS = re.compile(
     r"[ _-]){0,3}(?:transformer[ _-])?(?:blocks?|layers?)",
     re.IGNORECASE,
 )
-"""What is computed again, under a label of that beside switches: `every 2nd block`."""
+"""Parts that are computed again, under a label of that beside switches: `every 2nd block`."""
 
 
 _FIRST_OF_TWO = {
@@ -513,7 +513,8 @@ _EXPLAINED = re.compile(
     r"(?! (?:but|except|of))))",
     re.IGNORECASE,
 )
-"""What a word of such a column does, as the text says: `` `blocks` checkpoints every block``."""
+"""The work that a word of such a column stands for, as the text says: `` `blocks`"
+" checkpoints every block``."""
 
 
 def _explained(grid: Grid, again: Set[int], above: Above) -> Grid:

@@ -265,7 +265,8 @@ _STAYS = deferred(
     r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)",
     re.IGNORECASE,
 )
-"""What is not changed is what was said of it farther above: `so that the batch stays the same`."""
+"""Settings that are not changed, and are as was said farther above: `so that the batch"
+" stays the same`."""
 
 LONGEST = 200
 """Letters of a heading or a caption."""

@@ -482,6 +482,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
+    ("seq_len", "tokens each", rf"\b{_TEXTS},? (?:of |with |at )?{{N}} tokens each\b"),
     ("seq_len", "long", rf"\b(?:{_TEXTS}|each(?: of (?:them|which))?)(?: (?:are|is|was|were"
         rf"|being))?,? "
     r"(?=[0-9][0-9,]{2}|[0-9]+[kK]){N}(?: tokens)? long\b"),

@@ -162,7 +162,7 @@ _NUMBERS_APART = re.compile(r" / [0-9][0-9.,]*[kKMB]?(?= /|\W*$)")
 """A number of several: `TP 1 / 2 / 4 / 8`."""
 
 
-_FEW_ITEMS = re.compile(r"(?:[^/]{1,40}? / ){2}[^/]{1,40}")
+_FEW_ITEMS = re.compile(r"(?:[^/=]{1,40}? / ){2}[^/=]{1,40}")
 """Three items of few words each: `micro_bs: 6 / acc: 10 / nodes: 1`."""
 
 OF_A_LIST = 3

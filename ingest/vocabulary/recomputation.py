@@ -183,7 +183,7 @@ def how_much_named(text: str) -> HowMuch | None:
 
 
 _OF_WEIGHTS = re.compile(r"check-?points?")
-"""What may be weights that are saved: `no checkpoints`."""
+"""Words that may be of weights that are saved: `no checkpoints`."""
 
 
 def _bare(text: str) -> str:

@@ -48,6 +48,13 @@ class _Drawn:
     lines: tuple[str, ...]
 
 
+def _labelled(grid: Grid) -> bool:
+    """Whether the columns of a table can be told by their labels: those of aligned text only where
+    each has one, as no sign stands between them."""
+    labels = grid.header()
+    return all(labels) if grid.syntax == "text" else any(labels)
+
+
 def table_draft(texts: Sequence[str], name: str) -> str | None:
     """The description of the first table with labels of a text, tested; None where there is none.
 
@@ -55,7 +62,7 @@ def table_draft(texts: Sequence[str], name: str) -> str | None:
     """
     lines = [Line(number, text, 1, {}) for number, text in enumerate(texts, 1)]
     grid = next(
-        (each for each in grids(lines, "", declared=True) if each.rows and any(each.header())), None
+        (each for each in grids(lines, "", declared=True) if each.rows and _labelled(each)), None
     )
     if grid is None:
         return None
