@@ -852,7 +852,8 @@ def _lettered(text: str) -> Iterator[Part]:
     capitals = {pair[1]: pair for pair in pairs if pair[1] in "LHASBT"}
     yield from _degrees_by_letters(text)
     for letters, least, names in _CAPITALS:
-        if set(letters) <= capitals.keys() and int(capitals[letters[1]][2].strip("kK.")) >= least:
+        second = capitals[letters[1]][2].strip("kK.") if set(letters) <= capitals.keys() else ""
+        if second.isdecimal() and int(second) >= least:
             for letter, name in names.items():
                 if letter in capitals:
                     yield Part(name, capitals[letter][2], capitals[letter].start(2))

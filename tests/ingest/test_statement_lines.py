@@ -10,9 +10,13 @@ import pytest
 from assay.ingest.inputs.read import read
 from assay.ingest.lines.lark import grammar, parsed_alike
 from assay.ingest.prose import counted_machines
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Statement
 from assay.ingest.statements import phrases
 from assay.ingest.statements.context import read_context
+from hypothesis import example, given
+from hypothesis import strategies as st
 from lark.exceptions import UnexpectedInput
 
 STEPS = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
@@ -174,6 +178,17 @@ def test_a_line_states(text: str, alone: dict[str, dict[str, str]]) -> None:
 @pytest.mark.parametrize("text", SILENT)
 def test_a_line_states_nothing(text: str, alone: dict[str, dict[str, str]]) -> None:
     assert alone[text] == {}
+
+
+WORDS = sorted({word for text in SENTENCES for word in text.split()})
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14).map(" ".join))
+@example("H=2M, L=1.")
+@example("12 layers, L=24, H=8192.")
+@example("Model parallelism is not used, i.e. TP=1, PP=1.")
+def test_no_words_are_an_error(text: str) -> None:
+    assert phrases.phrases(Line(1, text, 1, {}), least=1).keys() <= fields(Configuration).keys()
 
 
 def _launcher(variables: int) -> str:
