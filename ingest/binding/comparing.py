@@ -231,7 +231,7 @@ def of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
     theirs, held = said.get(other), row.get(other)
     if theirs is None or held is None or theirs.line != cell.line or held.line == cell.line:
         return False
-    return differ(held, theirs)
+    return differ(held, theirs) and not may_hold(name, cell, said, row)
 
 
 def shared_otherwise(of_each: Cell, found: Said) -> bool:
@@ -333,15 +333,17 @@ def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -
 
 
 def may_hold(name: str, cell: Cell, said: Said, row: Said) -> bool:
-    """Whether nodes that a line speaks of hold the devices of a row: there was one, or they have so
-    many each, as it says."""
+    """Whether nodes that a line speaks of hold the devices of a row: there was one, and it has no
+    fewer, or they have so many each, as it says."""
     held, each = row.get("gpus"), said.get("gpus_per_node")
     many = number_of(held) if held is not None and held.state == "value" else None
     nodes = number_of(cell) if name == "nodes" and cell.state == "value" else None
     if not many or not nodes:
         return False
     of_each = number_of(each) if each is not None and each.state == "value" else None
-    return many == nodes * of_each if of_each else nodes == 1 and many <= LARGEST_NODE
+    if nodes == 1:
+        return many <= (of_each or LARGEST_NODE)  # perhaps on some of its devices
+    return bool(of_each) and many == nodes * (of_each or 0)
 
 
 def without(values: Said, names: Collection[str]) -> dict[str, Cell]:

@@ -29,6 +29,9 @@ _SIGN = (
     rf"|(?<!\*)\*(?P<d>{_WORD})\*(?!\*)|[\"“](?P<e>{_WORD})[\"”])"
 )
 
+_QUOTED = rf"(?:``{_WORD}``|`{_WORD}`|\*\*{_WORD}\*\*|(?<!\*)\*{_WORD}\*(?!\*)|[\"“]{_WORD}[\"”])"
+"""A sign among several."""
+
 _OUTRIGHT = (
     r"(?:stands? for|means?|denotes?|marks|refers? to|is short for|indicates|表示|代表|指的?是)"
 )
@@ -36,12 +39,23 @@ _OUTRIGHT = (
 _EXPLAINS = deferred(
     rf"(?:^|(?<=[\s(])){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
     rf"(?: (?:in (?:a|the) (?:name|label)s?|(?:rows?|runs?|cases?|entries|experiments?)))?"
-    rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b)\s*"
+    rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b"
+    r"|(?P<elided>)(?=\swith(?:out)?\b))\s*"
 )
-"""A sign, and the word behind which its meaning stands: ``pipe-k`` stands for."""
+"""A sign, and the word behind which its meaning stands: ``pipe-k`` stands for; the word may be that
+of the sign before: `"a" is without recomputation, "b" with full recomputation`."""
 
 _BARE_ITEM = deferred(r"\s*[-*+•]\s+(?P<a>[A-Za-z][\w+-]{0,15})(?P<verb> ?[:=–—]| -(?=\s))\s+")
 """An item of a list that begins with a sign in plain letters: `- ac: activation checkpointing`."""
+
+_IN_TURN = deferred(
+    rf"(?:^|(?<=[\s(]))(?P<signs>{_QUOTED}(?:, {_QUOTED})*,? (?:and|&) {_QUOTED})"
+    r"(?P<says> [^.;0-9`*\"“”]{2,80}? )"
+    r"(?P<values>[0-9]{1,5}(?:, [0-9]{1,5})*,? (?:and|&) [0-9]{1,5})"
+    r"(?P<rest> [^.;`*\"“”]{2,120})(?=[.;]|$)"
+)
+"""Signs, and as many numbers of what each of them stands for: ``pipe-2`` and ``pipe-4`` split it
+into 2 and 4 stages."""
 
 _ENDS = deferred(r"[.;。；](?=\s|$)")
 
@@ -82,18 +96,35 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
     """Give rows of tables, in place, what the signs of their labels stand for; the lines that said
     it, and the signs."""
     rows = [record for record in records if record.tabled and record.alike is None]
-    labels = [[w.line for w in own_words(row) if w.line.number == row.line] for row in rows]
+    labels = [
+        [w.line for w in own_words(row) if w.line.number == row.line] + _switches(row)
+        for row in rows
+    ]
     if not any(labels):
         return set(), []
     telling = [sign for sign in _signs(lines) if _tells_apart(sign, labels)]
     used: set[int] = set()
     for row, texts in zip(rows, labels, strict=True) if telling else ():
         for name, (text, line) in _told(telling, texts).items():
-            if name in row.cells or (name == _AGAIN[1] and _AGAIN[0] in row.cells):
+            held = row.cells.get(name)
+            if held is not None and not _is_sign(held.text, name, telling):
+                continue
+            if name == _AGAIN[1] and _AGAIN[0] in row.cells:
                 continue
             row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
             used.add(line)
     return used, telling
+
+
+def _switches(row: Record) -> list[Line]:
+    """The words of a row in columns of how much it computes again, which a text may explain."""
+    cells = [cell for name in _AGAIN if (cell := row.cells.get(name)) and cell.state == "value"]
+    return [Line(cell.line, cell.text, cell.column, {}) for cell in cells]
+
+
+def _is_sign(text: str, name: str, signs: Sequence[Sign]) -> bool:
+    """Whether the text of a cell of how much is computed again is a sign, and no more."""
+    return name in _AGAIN and any(sign.form.fullmatch(text.strip(' `*"')) for sign in signs)
 
 
 def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
@@ -172,10 +203,37 @@ def _with_number(sign: Sign, digits: str) -> str:
 def _settings(text: str) -> Mapping[str, str]:
     """Settings that a meaning says, each once."""
     told = phrases(Line(0, text, 1, {}), least=1) if text else {}
-    return {
+    said = {
         name: cell.text for name, cell in told.items()
         if name in SETTINGS and cell.state == "value" and cell.scale == 1.0
     }  # fmt: skip
+    if "pp" in said and not {"gpus", "dp", "tp"} & said.keys():
+        if _EACH_ON_ITS_OWN.search(text):
+            said["gpus"] = said["pp"]
+        elif said["pp"] == "1" and _ON_ONE_DEVICE.search(text):
+            said["gpus"] = "1"
+    return said
+
+
+_ONE_STAGE = deferred(r"\b(as|in|of|with|has|is) (?:only )?(?:a single|one) (?:pipeline )?stage\b")
+"""A pipeline of one stage."""
+
+
+_A_DEVICE = r"(?:GPU|device|accelerator|card|chip|GCD|NPU|XPU|TPU)"
+
+_EACH_ON_ITS_OWN = deferred(
+    rf"\b(?:each|every)(?: (?:stage|one)| of (?:them|these|which))?(?: (?:is|runs?|sits?|lives?"
+    rf"|placed|put))* on (?:(?:an?|one) (?:separate )?{_A_DEVICE}(?: of its own)?"
+    rf"|its own {_A_DEVICE})\b"
+    rf"|\bone (?:stage (?:per|on each|for each) {_A_DEVICE}|{_A_DEVICE} (?:per|for each|for every)"
+    r" stage)\b",
+    re.IGNORECASE,
+)
+"""Words of a pipeline with as many devices as stages."""
+
+_ON_ONE_DEVICE = deferred(
+    rf"\bon (?:one|1|a single) {_A_DEVICE}\b(?! (?:each|per|of each))", re.IGNORECASE
+)
 
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
@@ -183,8 +241,14 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     for paragraph in _paragraphs(lines):
         starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
         text = " ".join(line.text for line in paragraph)
+        turns = list(_IN_TURN.finditer(text))
+        for each in turns:
+            places = tuple(_placed(paragraph, starts, *each.span()))
+            for name, meaning in _in_turn(each):
+                if sign := _sign(name, meaning, ""):
+                    yield sign._replace(line=places[0][0], places=places)
         bare = _BARE_ITEM.match(text)
-        found = [bare] if bare else list(_EXPLAINS.finditer(text))
+        found = [bare] if bare else _explained(text, turns)
         for at, each in enumerate(found):
             following = found[at + 1].start() if at + 1 < len(found) else len(text)
             stop = _ENDS.search(text, each.end(), following)
@@ -192,9 +256,40 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             if more := _WITHOUT_IT.match(text, end, following):
                 end = more.end()
             name = next(word for key in "abcde" if (word := each.groupdict().get(key)))
-            if sign := _sign(name, text[each.end() : end], each["verb"]):
+            meaning = text[each.end() : end]
+            if "pipeline" in text:
+                meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
+            if sign := _sign(name, meaning, each["verb"]):
                 places = tuple(_placed(paragraph, starts, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
+
+
+def _explained(text: str, turns: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """Where a paragraph explains a sign by itself, and not among others in turn."""
+    found: list[re.Match[str]] = []
+    for each in _EXPLAINS.finditer(text):
+        if any(turn.start() <= each.start() < turn.end() for turn in turns):
+            continue
+        if each["elided"] is not None:
+            before = text[found[-1].end() : each.start()] if found else ""
+            if not before.rstrip(' "“`*').endswith((",", ", and", "and")) or _ENDS.search(before):
+                continue
+        found.append(each)
+    return found
+
+
+def _in_turn(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+    """Each of several signs with what is said of it, where there are as many numbers as signs."""
+    names = [next(filter(None, each.groups())) for each in _NAMED.finditer(found["signs"])]
+    values = _NUMBER.findall(found["values"])
+    if len(names) == len(values):
+        for name, value in zip(names, values, strict=True):
+            yield name, f"{found['says']}{value}{found['rest']}".strip()
+
+
+_NAMED = deferred(rf"``({_WORD})``|`({_WORD})`|\*\*({_WORD})\*\*|\*({_WORD})\*|[\"“]({_WORD})[\"”]")
+
+_NUMBER = re.compile(r"[0-9]+")
 
 
 def _sign(name: str, meaning: str, verb: str) -> Sign | None:

@@ -794,7 +794,8 @@ def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mappi
     nodes, gpus, mine = values.get("nodes"), values.get("gpus"), own.get("gpus")
     if nodes and gpus and mine and nodes.line == gpus.line and mine.state == "value":
         many = _amount(gpus), _amount(mine)
-        if None not in many and many[0] != many[1]:
+        some = _amount(nodes) == 1 and (many[1] or 0) < (many[0] or 0)  # of those of one node
+        if None not in many and many[0] != many[1] and not some:
             values = {name: cell for name, cell in values.items() if name != "nodes"}
     other = line_of_other(values.get("gpu"), own.get("gpu"))
     if not other:
