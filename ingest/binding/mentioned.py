@@ -97,6 +97,7 @@ def mentioned(
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since, number)
+            _but_for_its_own(row, near, models)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 row.cells |= trained
             _within_its_batch(row)
@@ -367,6 +368,36 @@ def _but_for_others(
             elif paragraph and cell.state == "value" and name != "gpu":
                 own = paragraph.instead_of(name, cell) or cell
                 row.cells[name] = own._replace(value_origin=cell.value_origin, law=cell.law)
+
+
+def _but_for_its_own(
+    row: Record, around: Iterable[tuple[Paragraph, int]], models: set[str]
+) -> None:
+    """Take from a row what is said of all rows farther away than a clause right above its table
+    that gives its model, and not every other, another number: `for 6.9B the batch had to go to 2`,
+    whether or not that is understood."""
+    sizes = sizes_of(row)
+    if not sizes or all(any(size in each.upper() for size in sizes) for each in models):
+        return
+    for paragraph, place in around:
+        for _, _, clause in () if place != OWN or paragraph.heading else paragraph.of_models:
+            (size, *others) = clause.sizes
+            if others or not any(as_large(size, each) for each in sizes):
+                continue
+            said = {float(n.replace(",", "")) for n in _A_NUMBER.findall(clause.text)}
+            for name in spoken_of(clause.text) & _PER_STEP & row.cells.keys() if said else ():
+                cell = row.cells[name]
+                farther = not _is_own(cell) and 0 < cell.line < paragraph.first
+                if farther and number_of(cell) not in said:
+                    del row.cells[name]
+
+
+_PER_STEP = {
+    "batch_size", "micro_batch", "global_batch", "global_batch_tokens", "seq_len", "accumulation",
+}  # fmt: skip
+"""Fields of what a step takes, of which a model that is larger or smaller may take another."""
+
+_A_NUMBER = re.compile(r"(?<![\w.-])[0-9][0-9,]*(?![\w-]|[.,][0-9])")
 
 
 def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Paragraph]) -> None:

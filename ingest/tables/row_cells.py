@@ -390,10 +390,17 @@ def mostly_odd(column: Column, grid: Grid, at: int) -> bool:
     rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
     texts = [row.cells[at].text for row in rows if row.cells[at].text]
     texts_odd = [text for text in texts if not bare_number(text)]
-    if len(texts_odd) < _FEW:
+    # of a table of one row, words in front are what the row is called
+    called = at == 0 and len(rows) == 1 and column.spec.configuration
+    few = 1 if called and all(map(_WORDS.fullmatch, texts)) else _FEW
+    if len(texts_odd) < few:
         return False
     odd = sum(count for text, count in Counter(texts_odd).items() if _odd(text, column))
-    return odd >= _FEW and 2 * odd > len(texts)
+    return odd >= few and 2 * odd > len(texts)
+
+
+_WORDS = re.compile(r"[`*]*[A-Za-z][A-Za-z-]+(?:[ ,]+[A-Za-z][A-Za-z-]+)+[`*]*")
+"""More than a word, and no number."""
 
 
 _WAY = re.compile(
