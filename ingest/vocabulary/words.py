@@ -117,6 +117,9 @@ _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GP
 
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
+_RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines", "hosts"}
+"""What runs on devices, or has several of them: a rate of all of these is of all devices."""
+
 _THE_SUM = {"all", "sum", "summed"}
 """Remarks by which a rate is of all devices: `tok/s (all)`."""
 
@@ -443,7 +446,7 @@ def _words(label: str) -> Words:
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
         whole = _OF_ALL.fullmatch(remark.strip()) or _EVERY.match(remark.strip())
-        counted = whole and split(remark)[-1] in DEVICE
+        counted = whole and split(remark)[-1] in DEVICE | _RUNNING
         counted = counted or remark.strip().casefold() in _THE_SUM
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
