@@ -22,7 +22,9 @@ _OF_THE_RUN = deferred(
     r"\W*|.*\b(?:change[sd]?|variants?|methods?|config\w*|settings?|set-?ups?|notes?|remarks?"
     r"|comments?|runs?|exp\w*|names?|options?|what|diff\w*|modif\w*|tweaks?|versions?|labels?|cases?"
     r"|modes?|recipes?|descriptions?|systems?|strateg\w+|techniques?|features?|hardware|machines?"
-    r"|ablations?|trials?|jobs?|delta|override[sn]?)\b.*|变更|改动|备注|配置|说明|変更|備考",
+    r"|ablations?|trials?|jobs?|delta|override[sn]?)\b.*|变更|改动|备注|配置|说明|変更|備考"
+    r"|(?:实验|训练|测试|硬件|运行|実験|学習|ハードウェア|実行)?(?:配置|设置|构成|構成|設定|条件|環境|环境|구성|설정)"
+    r"|実験|实验|手法|方法|変更点|실험|변경|비고",
     re.IGNORECASE,
 )
 """Labels of columns whose words are about the run of a row, and about no other one."""

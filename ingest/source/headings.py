@@ -86,7 +86,18 @@ _QUALIFIED = (
     r"|environment|software|hardware|default|parallel) )*"
 )
 
+_A_SETTING = (
+    r"(?:(?:(?:global|micro|mini)[- ]?)?batch(?: ?sizes?|es)?|sequence lengths?|context lengths?"
+    r"|precision|parallelism|(?:activation )?recomputation|activation checkpointing"
+    r"|(?:グローバル|マイクロ)?バッチ(?:サイズ)?|シーケンス長|系列長|精度|並列(?:化|度)|再計算"
+    r"|批(?:次|量)?(?:大小)?|批处理大小|序列长度|并行(?:度|策略|方式)|重计算|배치(?: ?크기)?"
+    r"|시퀀스 길이|정밀도|병렬화)"
+)
+"""The name of a setting of a run."""
+
 _SET_UP = deferred(
+    rf"{NUMBERED}{_A_SETTING}(?:(?:,? (?:and|&) |, | ?/ ?| ?(?:と|および|及び|和|与|及|、|와|과) ?)"
+    rf"{_A_SETTING})+\W*|"
     rf"{NUMBERED}(?:(?:the|our|your|my|this|training|model|run|job|experiment(?:al)?|common|"
     r"benchmark(?:ing)?|test|"
     r"general|shared|default|hardware|software|system|measurement|devices?|gpu|server|machine"
@@ -125,6 +136,7 @@ _SET_UP = deferred(
     rf"(?:,? (?:and|&) |, |/| & )?)+(?:(?: we)? used| details| versions| specs|,? in (?:short"
     rf"|brief))?\W*"
     rf"|{NUMBERED}(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
+    r"|ハードウェア|ソフトウェア"
     r"|运行|计算|公共|统一|基本|通用|集群|共通|計算"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
     r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정|環境と設定|机器|约定|前提|说明"

@@ -397,9 +397,13 @@ _LEGEND = re.compile(
 
 
 _OF_MEMORY = re.compile(
-    r"(?<![A-Za-z])(mem|memory|显存)(?![A-Za-z])[^。.]{0,60}?单位[为是：:]?\s*([GM]i?B)(?![A-Za-z])"
+    r"(?<![A-Za-z])(mem|memory|显存|メモリー?|메모리|VRAM|vram)(?![A-Za-z])(?! +\|[^|]*\bmem\b)"
+    r"[^。.]{0,60}?"
+    r"(?:单位[为是：:]?|単位(?:は|が|を|：|:)?|단위(?:는|:)?|\b[Uu]nits?(?: is| are|:)?)"
+    r"\s*([GM]i?B)(?![A-Za-z])"
 )
-"""A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
+"""A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`; the sign of a row
+of metrics and not its name, `メモリ | mem | … 単位は GiB`."""
 
 _IN_BRACKETS = re.compile(
     r"(?:^|[，,；;、])\s*(显存)(?:占用|均?为|是|指"
@@ -766,9 +770,12 @@ def _stands_for(short: str, text: str) -> bool:
     return spelled and not _OF_LAYOUT.search(text)
 
 
+_UNIT_WORDS = ("单位", "単位", "단위", "unit")
+
+
 def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     """Names that a line gives a unit, or a device, and what they mean with it."""
-    if "单位" in words:
+    if any(word in words for word in _UNIT_WORDS):
         if taken := _OF_MEMORY.search(text):
             yield taken[1], f"memory ({taken[2]})"
         if rated := _OF_RATES.search(text):
