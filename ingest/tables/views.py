@@ -84,7 +84,7 @@ from assay.ingest.tables.sides import (
 )
 from assay.ingest.tables.turned import grouped_below, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, said, split
 
 MOST_WIDE = 10_000
@@ -743,7 +743,7 @@ def _by_caption(
     of the one in which the text around the section says that it measures; settings of each of the
     sides `shared` stand in columns of their own."""
     columns = _without_budgets(header(grid.header(), schema), above)
-    if len(columns) < 3 or quantities(columns):
+    if len(columns) < 3 or quantities(columns) or _are_settings(grid, schema):
         return ()
     mixed_in = [n for n, c in enumerate(columns) if n and _of_mixed(grid, n, c, schema)]
     ticked = [n for n, c in enumerate(columns) if n and _measured_with(grid, n, c)]
@@ -1283,6 +1283,19 @@ _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)"
 
 
 _NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
+
+
+def _are_settings(grid: Grid, schema: Schema) -> bool:
+    """Whether the rows of a table are settings that have numbers, by their names, two of them at
+    least: below `tp=2 | tp=4` stand their values, and nothing that was measured."""
+    labels = {plain(row.cells[0].text) for row in grid.rows if row.cells and not row.one} - {""}
+    named = {configured_by(label) for label in labels}
+    known = fields(schema)
+    return (
+        len(named) > 1
+        and all(name in known and known[name].numeric for name in named if name)
+        and None not in named
+    )
 
 
 def _in_words_alone(grid: Grid, at: int) -> bool:
