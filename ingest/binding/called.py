@@ -15,6 +15,7 @@ from math import isclose
 from assay.ingest.binding.around import OWN
 from assay.ingest.binding.mentions import Paragraph, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line, Record
@@ -110,6 +111,38 @@ def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell,
 
 
 _IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
+
+
+def model_of_page(paragraphs: Iterable[Paragraph]) -> Cell | None:
+    """The model whose numbers a document says that it gives, before its first section: `This page
+    gives the throughput of kite-7b on our cluster.`"""
+    headings = 0
+    for each in paragraphs:
+        headings += each.heading
+        if headings > 1 or each.behind_table:
+            return None
+        for sentence in () if each.heading else sentences(each.text):
+            name = model_named(sentence) if _GIVES.match(sentence) else None
+            if name and SIZED.search(name) and len(sizes_in(sentence)) == 1:
+                cell = each.placed(Cell(name, 0, each.text.index(name)))
+                return cell._replace(value_origin="assumed", law=MODEL_OF_PAGE)
+    return None
+
+
+MODEL_OF_PAGE = "the model whose numbers the document says that it gives"
+
+_GIVES = re.compile(
+    r"\W*(?:(?:本页|本文档?|本报告|本仓库)(?:给出|列出|汇总|记录|展示|报告|提供|整理)"
+    r"|(?:このページ|本ページ|本稿|本資料|本書)(?:で)?は|(?:이 (?:문서|페이지|보고서))(?:는|에서는)"
+    r"|this (?:page|document|report|note|post|readme|file) (?:gives|lists|shows|reports|has|holds"
+    r"|summari[sz]es|collects|documents|contains|records|covers|presents)\b)"
+    r"(?=.*(?:\b(?:throughput|speeds?|performance|timings?|step times?|memory|benchmarks?|numbers"
+    r"|measurements)\b|吞吐|性能|显存|速度|スループット|メモリ|처리량|성능|속도))"
+    r"(?!.*(?:\b(?:inference|serving|except|compared?|besides|and other|such as)\b"
+    r"|推理|推論|等模型))",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says of which model a document gives numbers of training."""
 
 
 def by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:

@@ -23,17 +23,18 @@ from assay.ingest.binding.called import (
     as_large,
     by_size,
     call,
+    model_of_page,
     name_models,
     only_model,
     size_around,
     size_in_commands,
     sizes_of,
 )
-from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of
+from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import AS_ABOVE, MACHINES, kept_as_above, spoken_of
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import LOWEST
@@ -79,6 +80,7 @@ def mentioned(
     _but_for_others(rows, paragraphs, models)
     only = only_model(paragraphs, models)
     called = by_size(paragraphs, models)
+    page = model_of_page(paragraphs)
     since = 0
     for table in around.tables(rows):
         begin = max(since, around.heading_above(table[0].line))
@@ -92,6 +94,9 @@ def mentioned(
         name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
         number = around.number(near)
+        elsewhere = page and any(
+            place == OWN and _of_another(page, each.text) for each, place in near
+        )
         on_it = _on_machine(near, machines) if machines else {}
         for row in table:
             if "gpu" not in row.cells:
@@ -106,7 +111,16 @@ def mentioned(
             named = any(name in row.cells for name in SIZED_BY[:3])
             if only and not named and around.is_over(only[1], row.line):
                 row.cells["model"] = only[0]
+            elif page and not named and not elsewhere:
+                row.cells["model"] = page
         since = table[-1].line
+
+
+def _of_another(model: Cell, text: str) -> bool:
+    """Whether a text names a model, or a size of one, that is not this one."""
+    named = model_named(text)
+    other = named is not None and named.casefold() != model.text.casefold()
+    return other or not sizes_in(text) <= sizes_in(model.text)
 
 
 def _adds_up(table: Sequence[Record], context: Context) -> bool:
