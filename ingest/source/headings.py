@@ -262,6 +262,24 @@ def of_script(title: str) -> bool:
     return _SCRIPT.fullmatch(title) is not None
 
 
+_TRAINING = deferred(
+    rf"{NUMBERED}(?:(?:the|full|running|start(?:ing)?|launch(?:ing)?) )?(?:pre-?)?train(?:ing)?"
+    rf"(?:[ -]?[0-9]{{1,2}})?\W*|{NUMBERED}(?:启动|开始)?(?:预)?训练(?:-[0-9]{{1,2}})?\W*"
+    r"|(?:事前)?学習\W*|(?:사전 ?)?학습\W*",
+    re.IGNORECASE,
+)
+
+
+def of_training(title: str) -> bool:
+    """Whether a heading is over the training of what a heading around it names, and of no part of
+    it; a number behind it tells it from others on its page.
+
+    >>> of_training("## Training"), of_training("## Training-2"), of_training("## Training data")
+    (True, True, False)
+    """
+    return _TRAINING.fullmatch(title) is not None
+
+
 def headed(lines: Sequence[Line]) -> list[Line]:
     """The lines, with headings in Markdown's spelling.
 

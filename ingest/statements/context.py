@@ -33,6 +33,7 @@ from assay.ingest.source.headings import (
     of_constants,
     of_script,
     of_set_up,
+    of_training,
     of_what_ran,
     part_of_set_up,
 )
@@ -498,7 +499,9 @@ def _raise_set_ups(
         path for line, path in context.sections
         if of_set_up(context.titles[line]) or _of_script_of_model(path, context.titles)
     } - held  # fmt: skip
-    parents = {path: path[:-1] for path in paths} | {
+    parents = {
+        path: _model_of_script(path, context.titles) or path[:-1] for path in paths
+    } | {
         path: path[:-2] for line, path in context.sections
         if (path[:-1] in paths and part_of_set_up(context.titles[line]))
         or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
@@ -532,11 +535,19 @@ def _raise_set_ups(
 
 def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:
     """Whether a section is the script of the one model that the heading around it names."""
-    return (
-        len(path) > 1
-        and of_script(titles.get(path[-1], ""))
-        and model_named(titles.get(path[-2], "")) is not None
-    )
+    return bool(_model_of_script(tuple(path), titles))
+
+
+def _model_of_script(path: tuple[int, ...], titles: Mapping[int, str]) -> tuple[int, ...]:
+    """The section of the one model whose training a section, or the script in it, is of: that of
+    the nearest heading but for those of trainings and scripts; empty where it names none."""
+    parent = path
+    while len(parent) > 1 and (
+        of_script(titles.get(parent[-1], "")) or of_training(titles.get(parent[-1], ""))
+    ):
+        parent = parent[:-1]
+    named = parent and model_named(titles.get(parent[-1], ""))
+    return parent if named and len(parent) < len(path) else ()
 
 
 def _commands_raised(
