@@ -787,6 +787,13 @@ OF_A_RUN = ("tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "batch_size", "ac
 """Fields that are chosen for the machines of a run: on others they are other ones."""
 
 
+_OF_REFERENCE = re.compile(
+    r"\W*(?:(?:the )?reference|baseline|参考|参照|基线|基準)(?: ?(?:devices?|GPUs?|cards?))?\W*",
+    re.IGNORECASE,
+)
+"""What a row ran on beside the devices that its document is about, whatever it was."""
+
+
 def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mapping[str, Cell]:
     """Values without those of devices that a line counts where it names another than a row's:
     `4x A100` says nothing of how many H100 there were, nor `one node (8 GPUs)` on how many nodes 16
@@ -798,6 +805,10 @@ def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mappi
         if None not in many and many[0] != many[1] and not some:
             values = {name: cell for name, cell in values.items() if name != "nodes"}
     other = line_of_other(values.get("gpu"), own.get("gpu"))
+    said, mine = values.get("gpu"), own.get("gpu")
+    unknown = mine is not None and mine.state == "unknown"
+    if said and mine and unknown and _OF_REFERENCE.fullmatch(mine.text):
+        other = said.line
     if not other:
         return values
     return {

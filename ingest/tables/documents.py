@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
-from assay.ingest.columns.headers import in_letters
+from assay.ingest.columns.headers import in_letters, plain
 from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
@@ -915,6 +915,8 @@ _MEANS = re.compile(
     r"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)"
     rf"\s*(?:an? |the |[\u4e00-\u9fff]{{1,8}}\s*)?({SIGN})"
     rf"|([A-Za-z]+|[\u4e00-\u9fff]{{2}})\s*(?:性能|吞吐量?|速度)\s*(?:均)?(?:在|基于)\s*({SIGN})"
+    r"|([A-Za-z]+) (?:devices?|GPUs?|cards?|accelerators?|machines?|systems?|platforms?)"
+    rf" \((?:an? |the )?(?:NVIDIA |AMD )?({SIGN})"
 )
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 
@@ -929,19 +931,41 @@ def explained(above: Sequence[Line]) -> dict[str, str]:
 
     >>> explained([Line(1, "NPU 为 Ascend 910B，参考为 A100 80GB，均为 BF16", 1, {})])
     {'npu': 'Ascend 910B', '参考': 'A100 80GB'}
+    >>> explained([Line(1, "on Ascend NPUs and on the reference devices (A100, one node)", 1, {})])
+    {'reference': 'A100'}
     """
     found: dict[str, set[str]] = {}
     for line in above:
         if len(line.text) > LONGEST or not devices(line.text):
             continue
         for told in _MEANS.finditer(signed(line.text)):
-            name = told[1] or told[3]
-            device = device_at(line.text, told.start(2 if told[2] else 4))
+            name = told[1] or told[3] or told[5]
+            device = device_at(line.text, told.start(next(n for n in (2, 4, 6) if told[n])))
             found.setdefault(one_of(_COLUMN.sub("", name)), set()).add(device.text)
         if (bullet := _OF_BULLET.match(line.text)) and (named := only(line.text)):
             found.setdefault(one_of(bullet[1]), set()).add(named.text)
     return {name: each.pop() for name, each in found.items() if len(each) == 1}
 
+
+def hardware_of(grid: Grid) -> dict[str, str]:
+    """Kinds of devices that the rows of a table of labels and values give one device: `NPU | 8 x
+    Ascend 910B`."""
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    if grid.width != PAIRED or not all(len(row.cells) == PAIRED for row in rows):
+        return {}
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        label, text = (plain(cell.text) for cell in row.cells)
+        if one_of(label) in KINDS and (device := only(text)):
+            found.setdefault(one_of(label), set()).add(device.text)
+    return {kind: each.pop() for kind, each in found.items() if len(each) == 1}
+
+
+PAIRED = 2
+"""Columns of a table of labels and values."""
+
+KINDS = {"npu", "gpu", "tpu", "hpu", "xpu", "accelerator"}
+"""Names of kinds of devices, one of which a document may mean."""
 
 _COLUMN = re.compile(r"(?:这?一)?[栏列]$")
 """Behind the name of what a column has: `参考一栏为 A100`."""

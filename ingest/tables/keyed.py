@@ -19,12 +19,12 @@ from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.open_labels import with_first_of_two
 from assay.ingest.columns.subject import FOREIGN
-from assay.ingest.columns.titles import SIZED, counted_devices
+from assay.ingest.columns.titles import SIZED, counted_devices, model_named
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
-from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.headings import of_set_up, of_training
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
     SIGN,
@@ -699,6 +699,15 @@ MOST, MOST_PLAIN = 9, 3
 """Columns of a table of labels and values: for several layouts, and with a remark."""
 
 
+def _of_set_up(titles: Sequence[Line]) -> bool:
+    """Whether the innermost of some headings is of the set-up, or of the training of the model that
+    the one around it names."""
+    if not titles or of_set_up(titles[-1].text):
+        return bool(titles)
+    of_model = len(titles) > 1 and model_named(titles[-2].text) is not None
+    return of_model and of_training(titles[-1].text)
+
+
 class SetUps:
     """The headings of a document's tables, and which of them are of the set-up.
 
@@ -714,7 +723,7 @@ class SetUps:
             numbers = tuple(title.number for title in titles)
             if has_rows:
                 self._with_rows.update(numbers)
-            if titles and of_set_up(titles[-1].text):
+            if _of_set_up(titles):
                 self._hear(numbers[:-1], told)
 
     def _hear(self, around: tuple[int, ...], told: Mapping[str, str]) -> None:
@@ -730,7 +739,7 @@ class SetUps:
         The innermost is left out where it is of the set-up, has no rows below it, and no two such
         tables beside each other say a setting in two ways.
         """
-        if not titles or not of_set_up(titles[-1].text):
+        if not _of_set_up(titles):
             return titles
         rows = titles[-1].number in self._with_rows
         apart = tuple(title.number for title in titles[:-1]) in self._apart
@@ -749,7 +758,7 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     if spec is None or not text:
         return {}
     if spec.name == "gpu":
-        word = bool(re.fullmatch(r"[\w .-]+", text)) and may_be_device(text)
+        word = bool(re.fullmatch(r"(?![0-9]+ ?x )[\w .-]+", text)) and may_be_device(text)
         told = in_english(text).text.rstrip()
         of_each = OF_EACH_NODE.search(told)  # `H100 80GB × 8 per node`
         device, count = only(text), counted_devices(told[: of_each.start()] if of_each else told)

@@ -126,6 +126,7 @@ from assay.ingest.tables.documents import (
     explained,
     factors,
     grids,
+    hardware_of,
     legend,
     no_room,
     one_of,
@@ -265,6 +266,8 @@ def _document(
             known = known._replace(whose=[text for text in known.whose if text not in own])
         if table.records and len(grid.header()) >= TELLING:
             labelled.add(grid.header())
+        if not table.records and (kinds := hardware_of(grid)):
+            known = known._replace(hardware=(*known.hardware, (outermost(place.titles), kinds)))
         if table.records:
             said = [line for line in place.near if heard_in(line.text).phrases]
             said = said or [line for line in place.declared() if heard_in(line.text).phrases]
@@ -363,6 +366,12 @@ class Known(NamedTuple):
     sizes: Sequence[str] = ()  # texts that say what its memories are
     allocator: Sequence[str] = ()  # what its code asks the allocator of a device
     whose: Sequence[str] = ()  # texts above its tables of runs that say whose all their rates are
+    hardware: Sequence[tuple[int, Mapping[str, str]]] = ()  # devices by their kinds, by headings
+
+
+def outermost(titles: Sequence[Line]) -> int:
+    """The line of the outermost heading of some; 0 where there is none."""
+    return titles[0].number if titles else 0
 
 
 class _Table:
@@ -389,7 +398,7 @@ class _Table:
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._over = lines[grid.begin]  # the row that says `group`
         self._of_training = known.trained or self._trained
-        self._mixed = known.mixed
+        self._mixed, self._hardware = known.mixed, known.hardware
         head = lines[grid.begin]
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
         said = with_degrees([head._replace(text=opening)], known.legend)
@@ -620,7 +629,13 @@ class _Table:
 
     @cached_property
     def _sides(self) -> dict[str, str]:
-        return explained([*self.place.titles[-1:], *self.place.near])
+        found = explained([*self.place.titles[-1:], *self.place.near])
+        here = [told for at, told in self._hardware if at == outermost(self.titles)]
+        for kind in {kind for told in here for kind in told} - found.keys():
+            devices_of_it = {told[kind] for told in here if kind in told}
+            if len(devices_of_it) == 1:
+                found |= dict.fromkeys((kind,), *devices_of_it)
+        return found
 
     def _cut(self) -> bool:
         return any(
