@@ -15,17 +15,49 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.prose.scopes import size_of
-from assay.ingest.schema.record import Cell, Record
+from assay.ingest.schema.record import Cell, Record, Statement
 from assay.ingest.statements.values import saying
 
 NAMES = ("model", "model_size", "parameters")
 
 
-def shaped(records: Iterable[Record], models: Mapping[str, Mapping[str, Cell]]) -> set[int]:
-    """Fill in the shapes of the models of rows, in place; returns the lines that say them."""
+def described(statements: Iterable[Statement]) -> dict[str, dict[str, Cell]]:
+    """Shapes of models that lines say which name one model, by its name in small letters; none of a
+    model whose shape two lines say otherwise."""
+    found: dict[str, dict[str, Cell]] = {}
+    apart = set[str]()
+    for each in statements:
+        model = each.values.get("model")
+        shape = {
+            name: cell._replace(value_origin="stated") for name, cell in each.values.items()
+            if name in SHAPE and cell.state == "value"
+        }  # fmt: skip
+        if model is None or len(shape) < LEAST or not SIZED.search(model.text):
+            continue
+        held = found.setdefault(model.text.casefold(), shape)
+        if any(name in held and saying(held[name]) != saying(shape[name]) for name in shape):
+            apart.add(model.text.casefold())
+    return {name: shape for name, shape in found.items() if name not in apart}
+
+
+SHAPE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden")
+
+LEAST = 2
+"""Fields that make a shape."""
+
+
+def shaped(
+    records: Iterable[Record],
+    models: Mapping[str, Mapping[str, Cell]],
+    told: Mapping[str, Mapping[str, Cell]],
+) -> set[int]:
+    """Fill in the shapes of the models of rows, in place, by tables or by what the text has `told`
+    of models by their names; returns the lines that say them."""
     used = set[int]()
-    for record in records if models else ():
+    for record in records if models or told else ():
         shape = _shape(record, models) if record.tabled else {}
+        if record.tabled and not shape and (model := record.cells.get("model")):
+            shape = told.get(plain(model.text).casefold(), {})
         if any(_contradicts(record.cells.get(name), cell) for name, cell in shape.items()):
             continue
         for name, cell in shape.items():

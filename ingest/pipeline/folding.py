@@ -18,7 +18,7 @@ from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.label_signs import tell, without
 from assay.ingest.binding.mentioned import mentioned
-from assay.ingest.binding.shaped import shaped
+from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
@@ -289,8 +289,9 @@ def _bind(
         every = [record for _, folded in binding for record in folded.records]
         machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
         mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
+        shapes = described(context.statements)
         for _, folded in binding:
-            context.used |= shaped(folded.records, folded.models)
+            context.used |= shaped(folded.records, folded.models, shapes)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
