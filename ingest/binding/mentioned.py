@@ -30,6 +30,7 @@ from assay.ingest.binding.called import (
     size_in_commands,
     sizes_of,
 )
+from assay.ingest.binding.comparing import may_hold
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.row_texts import spoken_of_itself
@@ -493,7 +494,12 @@ def _sayings(clause: Clause, row: Record, here: set[int], kept: Set[str]) -> dic
         and _unlike(own, cell)
         for name, cell in values.items()
     )  # fmt: skip
-    return {n: c for n, c in values.items() if not (apart and n in SHARES - kept)}
+    same = (
+        {"nodes"}
+        if "nodes" in values and may_hold("nodes", values["nodes"], values, row.cells)
+        else set[str]()
+    )
+    return {n: c for n, c in values.items() if not (apart and n in SHARES - kept - same)}
 
 
 def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -506,7 +512,8 @@ def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, C
     get = whole.get
     doubtful = set[str]()
     gpus, nodes, each = get("gpus"), get("nodes"), get("gpus_per_node")
-    if gpus and nodes and gpus != nodes * (each or _of_a_node(gpus, nodes)):
+    some = gpus and each and nodes == 1 and gpus < each  # of the devices of the one node
+    if gpus and nodes and not some and gpus != nodes * (each or _of_a_node(gpus, nodes)):
         doubtful |= {"nodes", "gpus_per_node"} if "gpus" in held else {"gpus", "nodes"}
     if gpus and each and gpus < each:  # on a part of such a node
         doubtful.add("gpus_per_node")

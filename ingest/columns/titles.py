@@ -254,6 +254,8 @@ _SIZED_FAMILY = deferred(
 _PUBLIC = deferred(
     r"(?<![A-Za-z0-9./_-])((?i:ResNe[Xx]?t-?[0-9]{2,3}(?:[ -]?v1\.5|d)?"
     r"|(?:Wide[- ]?ResNet|WRN)-?[0-9]{2,3}-(?:[0-9]{1,2}_)?[0-9]{1,2}"
+    r"|ResNeSt-?[0-9]{2,3}|DenseNet-?[0-9]{2,3}|AmoebaNet-D|Swin-UNETR?"
+    r"|EfficientNetV2-[SMLX]L?|SegFormer-B[0-5]|AlexNet|GoogLeNet|ConvNeXtV2-[A-Z]"
     r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT)(?:v2)?[-_ ]"
     r"(?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
     r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:BERT|RoBERTa|ALBERT|ELECTRA|DeBERTa|XLM-R|T5|Flan-T5)"
@@ -274,7 +276,8 @@ _PUBLIC = deferred(
 """A public model by its name without a number of parameters: `ResNet-50`, `BERT-large`."""
 
 _MAY_BE_PUBLIC = re.compile(
-    "resne|wrn-|(?:vit|deit|swin|convnext|dit)(?:v2)?[-_ ]|bert|xlm-r|electra|t5[-_ ]|gpt-?2"
+    "resne|densenet|wide[- ]?resnet|wrn-|amoebanet|swin-unet|segformer|alexnet|googlenet"
+    "|(?:vit|deit|swin|convnext|dit)(?:v2)?[-_ ]|bert|xlm-r|electra|t5[-_ ]|gpt-?2"
     "|deepseek|kimi|grok|dbrx|glm|phi-|llama[- ]4|tinyllama|starcoder|gpt-oss|blip|llava|olmoe|dlrm"
     "|transformer[- ]b|qwen3-next|eva-clip|efficientnet|vgg|mobilenet|inception|whisper"
     "|wav2vec|r-cnn|yolo|diffusion|sdxl|flux|fold"
