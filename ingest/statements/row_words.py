@@ -176,7 +176,8 @@ def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:
         return {}
     said = {
         much: part for words in own_words(record) for part in _parts(words.line)
-        if words.line.number == record.line and (much := how_much_named(part.text))
+        if words.line.number == record.line
+        and (much := how_much_named(part.text.lstrip(_ADDING)))
     }  # fmt: skip
     if len(said) != 1:
         return {}
@@ -186,6 +187,9 @@ def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:
     name, text = ("activation_checkpointing", "True") if much == "on" else ("recompute", much)
     return {name: Cell(text, part.number, part.column, value_origin="stated")}
 
+
+_ADDING = " +&↳└⊕…"
+"""Signs in front of what a row has beside what the rows above it have."""
 
 _SAVED = deferred(
     r"\b(?:check-?point|ckpt)\w*\b[^|]{0,40}?"

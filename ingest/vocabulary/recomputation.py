@@ -67,8 +67,8 @@ _MEANT: Mapping[str, HowMuch] = {
 }
 
 _IT = re.compile(
-    r"(?<![a-z])(?:activation |gradient |act\.? |grad\.? )?(?:re-?comput(?:e|ation|ing)|ckpt|ac"
-    r"|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
+    r"(?<![a-z])(?:(?:activation|gradient|act|grad)(?:[ _-]|\. ?))?"
+    r"(?:re-?comput(?:e|ation|ing)|ckpt|ac|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
     r"|(?:激活值?|梯度)?(?:重计算|重算|检查点)|(?:活性化の?)?(?:再計算|再计算|チェックポイント(?:ング)?)"
     r"|(?:활성화 ?)?(?:재계산|체크 ?포인팅)|(?:aktivierungs)?neuberechnung|recalcul|rec[áa]lculo"
     r"|recomputación|recomputação|ricalcolo|пересчёт|пересчет|перевычисление",
@@ -172,6 +172,8 @@ def how_much_named(text: str) -> HowMuch | None:
 
     >>> how_much_named("no recompute"), how_much_named("ckpt off"), how_much_named("全重计算")
     ('none', 'none', 'full')
+    >>> how_much_named("checkpointing=full"), how_much_named("act_ckpt = selective")
+    ('full', 'selective')
     >>> how_much_named("full"), how_much_named("no checkpoints"), how_much_named("full AC, FP8")
     (None, None, None)
     """
@@ -195,5 +197,5 @@ def _said(text: str) -> HowMuch | None:
     word = _bare(text).removeprefix("the ")
     if found := _MEANT.get(word.replace(" ", "-")):
         return found
-    rest = _IT.sub(" ", word, count=1).strip(" ._-:：の")
+    rest = _IT.sub(" ", word, count=1).strip(" ._-:：=の")
     return _MEANT.get(rest.replace(" ", "-")) if rest and rest != word else None
