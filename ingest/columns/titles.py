@@ -460,9 +460,20 @@ def format_named(text: str) -> str | None:
     >>> format_named("run by `train_TF32_8GPU.sh`")
     >>> format_named("The output is BF16."), format_named("FP8 inputs, accumulation in fp32")
     (None, 'FP8')
+    >>> format_named("Master weights are kept in FP32"), format_named("bf16, fp32 optimizer states")
+    (None, 'bf16')
     """
     return _only_one(_TITLE_DTYPE, _UNUSED.sub(" ", text))
 
+
+_BESIDE_PRODUCTS = (
+    r"(?:(?:master|main) (?:weights|param(?:eter)?s|cop(?:y|ies)|gradients?|grads?)"
+    r"|optimi[sz]er(?![ -]off)(?:[ -](?:states?|moments?))?|(?:adam |first |second )?moments"
+    r"|(?:gradients?|grads?)(?![ -](?:check|ckpt))"
+    r"(?:[ -](?:reduc\w+|all-?reduce\w*|accum\w*|communication))?)\b"
+)
+"""Parts of a run that are kept or summed up in a format beside that of its products; none that are
+kernels, whose own format it may be."""
 
 _UNUSED = deferred(
     r"(?:\b(?:no|not|without|w/o|never)\s+(?:in\s+|using\s+|with\s+|yet\s+)?"
@@ -473,10 +484,11 @@ _UNUSED = deferred(
     r"(?:使って(?:い)?ません|使わ|使用し?て?(?:い)?(?:ません|ない|せず)|無効|オフ)"
     r"|(?:未使用|未开启|未启用|没有|关闭)"
     r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b"
-    r"|[ -](?:accum\w*|acc\b|master|peak|outputs?\b(?! tokens)))"
+    rf"|[ -](?:accum\w*|acc\b|master|peak|{_BESIDE_PRODUCTS}|outputs?\b(?! tokens)))"
     r"|\b(?:peak|theoretical|nominal)(?: performance)?[ _]+(?:in |of |at |dense )?"
     rf"\(?{NUMBER_FORMAT}"
-    r"|\b(?:accum\w*|output(?! tokens)(?:s|[ _]d?type|[ _]format)?|out_d?type)"
+    rf"|\b(?:accum\w*|{_BESIDE_PRODUCTS}"
+    r"|output(?! tokens)(?:s|[ _]d?type|[ _]format)?|out_d?type)"
     r"(?:\s*[:=]\s*|(?:\s+(?:is|are|stays?|remains?|always|kept|done|in|as|to)){1,3}\s+|\s+)"
     rf"`?(?:torch\.)?{NUMBER_FORMAT}(?![A-Za-z0-9])",
     re.IGNORECASE,
