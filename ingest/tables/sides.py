@@ -808,7 +808,9 @@ _NO_RUN = re.compile(r"[-–—/]+|n/?a", re.IGNORECASE)
 """A cell of a set-up that was not run."""
 
 
-_OF_RUNS = {"sample/s": "samples_per_s", "token/s": "tokens_per_s", "s": "step_time"}
+_OF_RUNS = {
+    "sample/s": "samples_per_s", "item/s": "item_rate", "token/s": "tokens_per_s", "s": "step_time",
+}  # fmt: skip
 
 
 def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
