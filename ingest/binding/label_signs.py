@@ -13,13 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from assay.ingest.columns.composite import layout
+from assay.ingest.columns.composite import layout, named
 from assay.ingest.columns.row_texts import own_words
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.prose.degree_letters import degrees_by_letter
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.vocabulary.recomputation import how_much_named
 from assay.ingest.vocabulary.terms import configured_by
 
 _WORD = r"[\w+=./<>{}-]{1,24}"
@@ -37,7 +39,7 @@ _OUTRIGHT = (
 )
 
 _EXPLAINS = deferred(
-    rf"(?:^|(?<=[\s(])){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
+    rf"(?:^|(?<=[\s(])(?<!without )){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
     rf"(?: (?:in (?:a|the) (?:name|label)s?|(?:rows?|runs?|cases?|entries|experiments?)))?"
     rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b"
     r"|(?P<elided>)(?=\swith(?:out)?\b))\s*"
@@ -57,12 +59,18 @@ _IN_TURN = deferred(
 """Signs, and as many numbers of what each of them stands for: ``pipe-2`` and ``pipe-4`` split it
 into 2 and 4 stages."""
 
+_ITEM_OF_SEVERAL = deferred(
+    rf"\s*[-*+•]\s+(?P<signs>{_QUOTED}(?:\s?[/,]\s?{_QUOTED}){{1,5}}):?\s?[:=–—]?\s+(?P<meant>\S.*)"
+)
+"""An item of a list that explains several signs: ``- `b` / `B`: micro batch / global batch``."""
+
 _ENDS = deferred(r"[.;。；](?=\s|$)")
 
 _WITHOUT_IT = deferred(
     r"[(,;.]? ?\b(?:the |all )?"
     r"(?:(?:cases|rows|runs|labels|names|entries|experiments|those|ones) )?"
-    r"without (?:it|(?:this|that|the) (?:sign|mark|suffix|letters?))\b,?:? ?"
+    r"without (?:it\b|(?:this|that|the) (?:sign|mark|suffix|letters?)\b"
+    rf"|[`*\"“]{{1,2}}(?P<again>{_WORD})[`*\"”]{{1,2}}),?:? ?"
     r"(?P<rest>[^().;]{3,120})[).;]?",
     re.IGNORECASE,
 )
@@ -70,6 +78,13 @@ _WITHOUT_IT = deferred(
 
 _PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
 """A letter that stands for a number in a sign: `pipe-k`, `tp<N>`."""
+
+_OF_SEVERAL = deferred(r"(?:[a-z×_-]{0,8}(?:[A-Z](?![A-Z])|<\w{1,12}>|\{\w{1,12}\})){2,6}")
+"""A sign with several numbers: `dXtYpZ`, `NxM`."""
+
+_NUMBERS = re.compile(r"([A-Z]|<\w{1,12}>|\{\w{1,12}\})")
+
+_BETWEEN_NAMES = re.compile(r"\s*[/×,]\s*(?:and\s+)?|\s+(?:x|and)\s+")
 
 _PLAIN = deferred(r"\s*(?:[|#>]|<t|```|~~~|\.\. |[-=~+]{3})")
 """How a line begins that is no prose."""
@@ -84,7 +99,8 @@ class Sign(NamedTuple):
     """A sign of labels, what it stands for, and where that is said."""
 
     form: re.Pattern[str]
-    letter: str  # that stands for the number of the sign, in the meaning as well
+    letters: tuple[str, ...]  # that stand for the numbers of the sign, in the meaning as well
+    fields: tuple[str, ...]  # what the numbers of the sign are, where its meaning says no more
     meaning: str
     without: str  # what rows have that have not the sign
     line: int
@@ -132,20 +148,31 @@ def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str,
     has not, each with the line that says it; nothing of what two of them say in two ways."""
     met = [(sign, found) for sign in signs for text in labels
            if (found := sign.form.search(text.text))]  # fmt: skip
+    numbered = sum(len(sign.fields) + len(sign.letters) for sign, _ in met) >= LEAST
+    met = [each for each in met if numbered or not each[0].fields]
     having = [sign for sign, _ in met]
-    composed = any(len(layout(text.text)) >= LEAST for text in labels)
+    composed = numbered or any(len(layout(text.text)) >= LEAST for text in labels)
     others = [
         (sign, _settings(sign.without)) for sign in signs
         if sign.without and sign not in having
         and (composed or any(abs(sign.line - other.line) <= MOST for other in having))
     ]  # fmt: skip
     direct = _once((sign, _meant(sign, found)) for sign, found in met)
+    if numbered:
+        direct = {**_formats(labels), **direct}
     said = {name for sign, found in met for name in _meant(sign, found)}
     return direct | {n: told for n, told in _once(others).items() if n not in said}
 
 
 LEAST = 2
 """Settings of a label that is put together of signs."""
+
+
+def _formats(labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
+    """The one number format that is a part of a label which is put together of signs."""
+    parts = {part for text in labels for part in re.split(r"[\s_,;+/]+", text.text)}
+    found = [kind for part in parts if (kind := named(part).get("dtype"))]
+    return {"dtype": (found[0], labels[0].number)} if len(found) == 1 else {}
 
 
 def _once(said: Iterable[tuple[Sign, Mapping[str, str]]]) -> dict[str, tuple[str, int]]:
@@ -184,20 +211,26 @@ def _blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
 def _tells_apart(sign: Sign, labels: Sequence[Sequence[Line]]) -> bool:
     """Whether some rows have a sign and others have not, and its meaning says of them a setting."""
     having = sum(any(sign.form.search(text.text) for text in texts) for texts in labels)
+    if having and (sign.fields or len(sign.letters) > 1):
+        return True  # by its numbers
     if not 0 < having < len(labels):
         return False
-    return sign.outright or bool(_settings(_with_number(sign, "2")) or _settings(sign.without))
+    numbers = ("2",) * len(sign.letters)
+    return sign.outright or bool(_settings(_with_numbers(sign, numbers)) or _settings(sign.without))
 
 
 def _meant(sign: Sign, found: re.Match[str]) -> Mapping[str, str]:
-    return _settings(_with_number(sign, found[1]) if sign.letter else sign.meaning)
+    if sign.fields:
+        return dict(zip(sign.fields, found.groups(), strict=True))
+    return _settings(_with_numbers(sign, found.groups()))
 
 
-def _with_number(sign: Sign, digits: str) -> str:
-    if not sign.letter:
-        return sign.meaning
-    form = rf"[`*$<{{]{{0,2}}(?<![\w-]){re.escape(sign.letter)}(?![\w-])[`*$>}}]{{0,2}}"
-    return re.sub(form, digits, sign.meaning)
+def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
+    """The meaning of a sign with its numbers for the letters that stand for them."""
+    meaning = sign.meaning
+    for letter, digits in zip(sign.letters, numbers, strict=False):
+        meaning = _letter(letter).sub(digits, meaning)
+    return meaning
 
 
 def _settings(text: str) -> Mapping[str, str]:
@@ -235,6 +268,9 @@ _ON_ONE_DEVICE = deferred(
     rf"\bon (?:one|1|a single) {_A_DEVICE}\b(?! (?:each|per|of each))", re.IGNORECASE
 )
 
+    much = how_much_named(text.strip(" .;,")) if not said and text else None
+    return {"recompute": much} if much and much != "on" else said
+
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
@@ -247,19 +283,27 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             for name, meaning in _in_turn(each):
                 if sign := _sign(name, meaning, ""):
                     yield sign._replace(line=places[0][0], places=places)
+
+        if several := _ITEM_OF_SEVERAL.fullmatch(text):
+            places = tuple((line.number, 0, len(line.text)) for line in paragraph)
+            for sign in _together(several["signs"], several["meant"]):
+                yield sign._replace(line=places[0][0], places=places)
+            continue
         bare = _BARE_ITEM.match(text)
         found = [bare] if bare else _explained(text, turns)
         for at, each in enumerate(found):
             following = found[at + 1].start() if at + 1 < len(found) else len(text)
             stop = _ENDS.search(text, each.end(), following)
             end = stop.end() if stop else following
-            if more := _WITHOUT_IT.match(text, end, following):
-                end = more.end()
             name = next(word for key in "abcde" if (word := each.groupdict().get(key)))
             meaning = text[each.end() : end]
             if "pipeline" in text:
                 meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
             if sign := _sign(name, meaning, each["verb"]):
+
+            more = _WITHOUT_IT.match(text, end, following)
+            end = more.end() if more and more["again"] in (None, name) else end
+            if sign := _sign(name, text[each.end() : end], each["verb"]):
                 places = tuple(_placed(paragraph, starts, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
 
@@ -294,29 +338,86 @@ _NUMBER = re.compile(r"[0-9]+")
 
 def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     """A sign by its name; none of what is a number, or the name of a setting."""
-    core = name.strip("-_+()=./")
-    place = _PLACE.search(core)
-    stem = core[: place.start()] if place else core
-    letter = place[0].strip("<>{}") if place else ""
-    if letter and not re.search(rf"(?<![\w-]){re.escape(letter)}(?![\w-])", meaning):
-        stem, letter = core, ""
-    named = configured_by(stem.rstrip("-_="))
-    switch = named in _AGAIN and len(stem) <= LONGEST_SWITCH
-    if not re.search("[A-Za-z]", stem) or (named and not switch):
-        return None
-    number = "([0-9]{1,5})" if letter else ""
-    flags = re.IGNORECASE if len(stem) > SHORT else re.NOFLAG
-    form = re.compile(rf"{_NOT}(?<![A-Za-z0-9]){re.escape(stem)}{number}(?![A-Za-z0-9])", flags)
     other = _WITHOUT_IT.search(meaning)
-    return Sign(
-        form,
-        letter,
-        _WITHOUT_IT.sub(" ", meaning),
-        other["rest"] if other else "",
-        0,
-        (),
-        re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None,
-    )
+    without = other["rest"] if other and other["again"] in (None, name) else ""
+    rest = _WITHOUT_IT.sub(" ", meaning) if without else meaning
+    core = name.strip("-_+()=./")
+    pieces, letters = _pieces(core)
+    fields: tuple[str, ...] = ()
+    if not letters or not all(_letter(each).search(rest) for each in letters):
+        fields = _fields(rest.strip(" .;,"), len(letters) or 1)
+        pieces = pieces if fields and letters else [core, ""] if fields else [core]
+        letters = ()
+    known = configured_by(pieces[0].rstrip("-_="))
+    switch = known in _AGAIN and len(pieces[0]) <= LONGEST_SWITCH
+    if not re.search("[A-Za-z]", "".join(pieces)) or (known and not switch):
+        return None
+    flags = re.IGNORECASE if len(pieces[0]) > SHORT else re.NOFLAG
+    written = "([0-9]{1,5})".join(map(re.escape, pieces))
+    form = re.compile(rf"{_NOT}(?<![A-Za-z0-9]){written}(?![A-Za-z0-9])", flags)
+    outright = re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None
+    return Sign(form, letters, fields, rest, without, 0, (), outright)
+
+
+def _pieces(core: str) -> tuple[list[str], tuple[str, ...]]:
+    """The letters that stand for numbers in a sign, and what is written around them.
+
+    >>> _pieces("dXtY"), _pieces("pipe-k"), _pieces("ac")
+    ((['d', 't', ''], ('X', 'Y')), (['pipe-', ''], ('k',)), (['ac'], ()))
+    """
+    if _OF_SEVERAL.fullmatch(core):
+        parts = _NUMBERS.split(core)
+        return parts[::2], tuple(part.strip("<>{}") for part in parts[1::2])
+    if place := _PLACE.search(core):
+        return [core[: place.start()], ""], (place[0].strip("<>{}"),)
+    return [core], ()
+
+
+def _letter(letter: str) -> re.Pattern[str]:
+    """The letter for a number where a meaning names it, in signs or without."""
+    return re.compile(rf"[`*$<{{]{{0,2}}(?<![\w-]){re.escape(letter)}(?![\w-])[`*$>}}]{{0,2}}")
+
+
+def _fields(meaning: str, many: int) -> tuple[str, ...]:
+    """Fields of as many whole numbers, where a meaning does nothing but name them in turn.
+
+    >>> _fields("number of layers", 1), _fields("data, tensor and pipeline parallel size", 3)
+    (('layers',), ('dp', 'tp', 'pp'))
+    >>> _fields("micro batch / global batch", 2), _fields("a note on the cluster", 1)
+    (('micro_batch', 'global_batch'), ())
+    """
+    if len(meaning) > LONGEST_NAMES:
+        return ()
+    parts = [meaning] if many == 1 else _BETWEEN_NAMES.split(meaning)
+    told = [_field(part) for part in parts] if len(parts) == many else []
+    if not told or not all(told):
+        dummies = "abcdefg"[:many]
+        degrees = degrees_by_letter(f"{', '.join(dummies)} are the {meaning}") if many > 1 else {}
+        told = [degrees.get(letter, "").casefold() for letter in dummies]
+    return tuple(told) if all(told) and len(set(told)) == many else ()
+
+
+LONGEST_NAMES = 80
+"""Letters of what names the numbers of a sign."""
+
+_OF_MODELS = {"layers", "hidden", "heads"}
+
+
+def _field(name: str) -> str:
+    """The field of a whole number by its name; empty for what is none."""
+    told = phrases(Line(0, f"{name.strip()} = 2", 1, {}), least=1)
+    known = [field for field, cell in told.items() if cell.text == "2" and cell.scale == 1.0]
+    return known[0] if len(known) == len(told) == 1 and known[0] in SETTINGS | _OF_MODELS else ""
+
+
+def _together(signs: str, meant: str) -> Iterator[Sign]:
+    """Signs that one item of a list explains, each with its part of what they mean."""
+    names = [each.strip("`*: ") for each in re.split(r"[/,]", signs)]
+    fields = _fields(meant.strip(" .;"), len(names))
+    parts = _BETWEEN_NAMES.split(meant) if fields else ()
+    for name, part in zip(names, parts, strict=False):
+        if sign := _sign(name, part, ":"):
+            yield sign
 
 
 _NOT = "".join(

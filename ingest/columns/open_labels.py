@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
-from assay.ingest.columns.composite import named
+from assay.ingest.columns.composite import named, size_alone
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import model_named
@@ -308,7 +308,8 @@ _MAY_NAME = re.compile(
 
 def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     """The model that the label over the names of the rows is, and its cell, where every one of
-    these is a layout, a machine or a number: `BERT | ours | theirs`, below it `tp2_pp4_mb8`."""
+    these is a layout, a machine or a number, or begins with its name and goes on with numbered
+    parts: `BERT | ours | theirs`, below it `tp2_pp4_mb8` or `bert_L24_b8`."""
     if not grid.heads or grid.labels or not grid.heads[-1].cells:
         return None
     cell = grid.heads[-1].cells[0]
@@ -317,9 +318,28 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     texts = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.blank]
     if model is None or not texts or len(label) > LONGEST:
         return None
-    said = [named(text) for text in texts]
+    said = [named(text) or _in_parts(text, model) for text in texts]
     apart = any({"model", "model_size"} & told.keys() for told in said)
     return (model, cell) if all(said) and not apart else None
+
+
+def _in_parts(name: str, model: str) -> dict[str, str]:
+    """The model of a name of a run that begins with it, and has numbered parts behind it; its size
+    where one of these says it, so that it is of another model than the others."""
+    first, *parts = re.split(r"[_\s]+", name)
+    numbered = [part for part in parts if _NUMBERED_PART.fullmatch(part)]
+    if first.casefold() != model.casefold() or len(numbered) < LEAST_NUMBERED:
+        return {}
+    size = next((part for part in parts if size_alone(part)), None)
+    return {"model_size": size} if size else {"name": first}
+
+
+_NUMBERED_PART = re.compile(
+    r"[A-Za-z]{1,8}[0-9]{1,6}(?:[A-Za-z]{1,4}[0-9]{1,6}){0,5}|[0-9]+x[0-9]+"
+)
+
+LEAST_NUMBERED = 2
+"""Numbered parts of the name of a run that is put together of settings."""
 
 
 _A_FAMILY = re.compile(
