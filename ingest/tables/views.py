@@ -1331,7 +1331,8 @@ def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
         cells = [plain(r.cells[at].text) for r in grid.rows if at < len(r.cells) and not r.one]
         told = sum(bool(remark(text)) for text in cells)
         cells = [text for text in cells if DIGIT.search(text)]  # `Not runnable`
-        if column.spec is None and told * 3 >= len(cells) * 2 > 0:
+        free = column.spec is None or column.spec.name == "program"  # `Trainer` over its numbers
+        if free and told * 3 >= len(cells) * 2 > 0:
             own[at] = Column(column.label, spec, found.scale)
     rest = common(columns, own)
     return tuple(Group(rest, {at: column}, column.label, {}, at) for at, column in own.items())
