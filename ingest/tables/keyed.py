@@ -270,6 +270,7 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     found: dict[str, dict[str, Cell]] = {}
     models: dict[str, dict[str, Cell]] = {}
     sizes = _sizes(columns, rows, {at, *told})
+    of_each = [n for n, c in enumerate(columns) if n != at and c.spec and c.spec.name == "model"]
 
     def said_at(n: int, cell: GridCell) -> dict[str, Cell]:
         if n in machines:
@@ -280,7 +281,7 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
 
     for row in rows:
         cells = dict[str, Cell]()
-        for n in told:
+        for n in (*told, *of_each):
             cells |= said_at(n, row.cells[n])
         for n in sizes if "parameters" not in cells else ():
             cells |= _of_size(row.cells[n])
@@ -288,7 +289,7 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
         for name in [plain(key.text), *_LISTED.split(plain(key.text))]:
             found.setdefault(name, cells)
             models[name] = _called(name, key)
-    understood = tuple(columns[n].label for n in (*told, *sizes))
+    understood = tuple(columns[n].label for n in (*told, *of_each, *sizes))
     if machines:
         return Keyed(found, understood, {}, _by_device(found), of_machines=True)
     return Keyed(found, understood, models)
