@@ -245,7 +245,7 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if switch := switched_on(label, text):
         return {"dtype": Cell(switch, line.number, line.column + at)}
     name = how_much(known(label), text)
-    if name is None or no_value(text) or unset(label, text):
+    if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}
     name, text = of_listed(*_counted(name, text))
     spec = fields(Configuration)[name]
@@ -253,6 +253,12 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
+
+
+def _chosen(name: str, text: str) -> bool:
+    """Whether the word for no value is one of the choices of a field: how much is computed again is
+    `none` where it is not `full`, and nobody knows of it where it is `None`, or `null`."""
+    return name == "recompute" and text.strip("\"'") == "none"
 
 
 OF_JOBS = ("batch_size", "global_batch")
