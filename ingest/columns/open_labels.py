@@ -107,7 +107,7 @@ def with_batch_scopes(
     if sum(name in _OPEN or any(map(name.__contains__, _BARE)) for name in names) != 1:
         return grid
     at = next((at for at, name in enumerate(names) if name in _OPEN), None)
-    told = {whose for text in above() for whose in _whose(text)} if at is not None else set()
+    told = {whose for text in above() for whose in whose_batch(text)} if at is not None else set()
     if at is None or len(told) > 1:
         return grid
     cells = [*last.cells]
@@ -765,16 +765,16 @@ _MOST_DIGITS = 9
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
-def _whose(text: str) -> frozenset[str]:
+def whose_batch(text: str) -> frozenset[str]:
     """Whose batches are, in the words of labels, as the sentences of a text say.
 
-    >>> _whose("Batch size is per GPU. All on 8 GPUs."), _whose("batch sizes are global")
+    >>> whose_batch("Batch size is per GPU. All on 8 GPUs."), whose_batch("batch sizes are global")
     (frozenset({'micro'}), frozenset({'global'}))
-    >>> _whose("The batch is the number of utterances on one GPU.")
+    >>> whose_batch("The batch is the number of utterances on one GPU.")
     frozenset({'micro'})
-    >>> _whose("The global batch size is per GPU times 8."), _whose("Batch size is not per GPU.")
+    >>> whose_batch("The global batch size is per GPU times 8."), whose_batch("Batch size is not per GPU.")
     (frozenset(), frozenset())
-    >>> _whose("Batch size is the global batch size."), _whose("Images/s. Batch size per card.")
+    >>> whose_batch("Batch size is the global batch size."), whose_batch("Images/s. Batch size per card.")
     (frozenset({'global'}), frozenset({'micro'}))
     """
     low = text.casefold()

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.binding.batches_said import settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.label_signs import tell, without
@@ -292,6 +293,7 @@ def _bind(
         shapes = described(context.statements)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
+        context.used |= settle_batches(every, prose, tabled)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
