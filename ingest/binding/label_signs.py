@@ -3,7 +3,8 @@
 In: the records of tables, and the lines of their document. Out: the same rows, with what the signs
 of their labels stand for: `pipe-4` where ``pipe-k`` stands for a pipeline on ``k`` GPUs; and the
 lines without these explanations, which say nothing of rows that have not the sign. A sign that all
-rows have, or none, is left alone, and so is one that is the name of a setting itself.
+rows have, or none, is left alone, but for one with numbers in labels that are put together of such,
+`L24_b4` where `L` is the number of layers; and so is one that is the name of a setting itself.
 """
 
 from __future__ import annotations
