@@ -27,7 +27,8 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
     open_ = [
         row for row in records
         if row.tabled and (cell := row.cells.get("batch_size")) is not None
-        and cell.value_origin == "stated" and cell.state == "value" and not _SIZES & row.cells.keys()
+        and cell.value_origin == "stated" and cell.state == "value"
+        and not _SIZES & row.cells.keys()
     ]  # fmt: skip
     told = _defined(lines, tabled) if open_ else {}
     if len(told) != 1:
