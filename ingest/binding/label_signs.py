@@ -287,8 +287,8 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
 
         if several := _ITEM_OF_SEVERAL.fullmatch(text):
             places = tuple((line.number, 0, len(line.text)) for line in paragraph)
-            for sign in _together(several["signs"], several["meant"]):
-                yield sign._replace(line=places[0][0], places=places)
+            for one in _together(several["signs"], several["meant"]):
+                yield one._replace(line=places[0][0], places=places)
             continue
         bare = _BARE_ITEM.match(text)
         found = [bare] if bare else _explained(text, turns)

@@ -772,10 +772,12 @@ def whose_batch(text: str) -> frozenset[str]:
     (frozenset({'micro'}), frozenset({'global'}))
     >>> whose_batch("The batch is the number of utterances on one GPU.")
     frozenset({'micro'})
-    >>> whose_batch("The global batch size is per GPU times 8."), whose_batch("Batch size is not per GPU.")
-    (frozenset(), frozenset())
-    >>> whose_batch("Batch size is the global batch size."), whose_batch("Images/s. Batch size per card.")
-    (frozenset({'global'}), frozenset({'micro'}))
+    >>> whose_batch("The global batch size is per GPU times 8.")
+    frozenset()
+    >>> whose_batch("Batch size is not per GPU."), whose_batch("Images/s. Batch size per card.")
+    (frozenset(), frozenset({'micro'}))
+    >>> whose_batch("Batch size is the global batch size.")
+    frozenset({'global'})
     """
     low = text.casefold()
     if not any(word in low for word in _OF_BATCHES):
