@@ -32,7 +32,7 @@ _SIGN = (
     rf"|(?<!\*)\*(?P<d>{_WORD})\*(?!\*)|[\"“](?P<e>{_WORD})[\"”])"
 )
 
-_QUOTED = rf"(?:``{_WORD}``|`{_WORD}`|\*\*{_WORD}\*\*|(?<!\*)\*{_WORD}\*(?!\*)|[\"“]{_WORD}[\"”])"
+_QUOTED = rf"(?:``{_WORD}``|`{_WORD}`|\*\*{_WORD}:?\*\*|(?<!\*)\*{_WORD}\*(?!\*)|[\"“]{_WORD}[\"”])"
 """A sign among several."""
 
 _OUTRIGHT = (
@@ -78,7 +78,7 @@ _WITHOUT_IT = deferred(
 """Words of a meaning on the rows that have not its sign: `(cases without it run without ...)`."""
 
 _PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
-"""A letter that stands for a number in a sign: `pipe-k`, `tp<N>`."""
+"""Letters for a number in a sign: `pipe-k`, `tp<N>`."""
 
 _OF_SEVERAL = deferred(r"(?:[a-z×_-]{0,8}(?:[A-Z](?![A-Z])|<\w{1,12}>|\{\w{1,12}\})){2,6}")
 """A sign with several numbers: `dXtYpZ`, `NxM`."""
@@ -145,7 +145,7 @@ def _is_sign(text: str, name: str, signs: Sequence[Sign]) -> bool:
 
 
 def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
-    """Settings that the signs of a row stand for, and those said of rows without the signs that it
+    """Settings that the signs of a row stand for, and what is said of rows without those that it
     has not, each with the line that says it; nothing of what two of them say in two ways."""
     met = [(sign, found) for sign in signs for text in labels
            if (found := sign.form.search(text.text))]  # fmt: skip
@@ -246,7 +246,8 @@ def _settings(text: str) -> Mapping[str, str]:
             said["gpus"] = said["pp"]
         elif said["pp"] == "1" and _ON_ONE_DEVICE.search(text):
             said["gpus"] = "1"
-    return said
+    much = how_much_named(text.strip(" .;,")) if not said and text else None
+    return {"recompute": much} if much and much != "on" else said
 
 
 _ONE_STAGE = deferred(r"\b(as|in|of|with|has|is) (?:only )?(?:a single|one) (?:pipeline )?stage\b")
@@ -269,27 +270,23 @@ _ON_ONE_DEVICE = deferred(
     rf"\bon (?:one|1|a single) {_A_DEVICE}\b(?! (?:each|per|of each))", re.IGNORECASE
 )
 
-    much = how_much_named(text.strip(" .;,")) if not said and text else None
-    return {"recompute": much} if much and much != "on" else said
-
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
     for paragraph in _paragraphs(lines):
         starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
         text = " ".join(line.text for line in paragraph)
+        if several := _ITEM_OF_SEVERAL.fullmatch(text):
+            places = tuple((line.number, 0, len(line.text)) for line in paragraph)
+            for one in _together(several["signs"], several["meant"]):
+                yield one._replace(line=places[0][0], places=places)
+            continue
         turns = list(_IN_TURN.finditer(text))
         for each in turns:
             places = tuple(_placed(paragraph, starts, *each.span()))
             for name, meaning in _in_turn(each):
                 if sign := _sign(name, meaning, ""):
                     yield sign._replace(line=places[0][0], places=places)
-
-        if several := _ITEM_OF_SEVERAL.fullmatch(text):
-            places = tuple((line.number, 0, len(line.text)) for line in paragraph)
-            for one in _together(several["signs"], several["meant"]):
-                yield one._replace(line=places[0][0], places=places)
-            continue
         bare = _BARE_ITEM.match(text)
         found = [bare] if bare else _explained(text, turns)
         for at, each in enumerate(found):
@@ -297,14 +294,12 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             stop = _ENDS.search(text, each.end(), following)
             end = stop.end() if stop else following
             name = next(word for key in "abcde" if (word := each.groupdict().get(key)))
+            more = _WITHOUT_IT.match(text, end, following)
+            end = more.end() if more and more["again"] in (None, name) else end
             meaning = text[each.end() : end]
             if "pipeline" in text:
                 meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
             if sign := _sign(name, meaning, each["verb"]):
-
-            more = _WITHOUT_IT.match(text, end, following)
-            end = more.end() if more and more["again"] in (None, name) else end
-            if sign := _sign(name, text[each.end() : end], each["verb"]):
                 places = tuple(_placed(paragraph, starts, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
 
@@ -406,6 +401,8 @@ _OF_MODELS = {"layers", "hidden", "heads"}
 
 def _field(name: str) -> str:
     """The field of a whole number by its name; empty for what is none."""
+    if re.search("[0-9]", name):
+        return ""  # it says one
     told = phrases(Line(0, f"{name.strip()} = 2", 1, {}), least=1)
     known = [field for field, cell in told.items() if cell.text == "2" and cell.scale == 1.0]
     return known[0] if len(known) == len(told) == 1 and known[0] in SETTINGS | _OF_MODELS else ""
