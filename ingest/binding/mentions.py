@@ -396,9 +396,10 @@ def _without_doubtful(found: re.Match[str]) -> str:
 _OF_SOME = re.compile(
     r"[(（][^()（）]{0,60}(?:\bfor\b|为|是)[^()（）]{0,60}[)）]"
     r"|\bas (?:for|with|in) (?:the )?(?:[A-Za-z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b"
+    r"|\b(?:[Bb]ranch|[Tt]ag|[Cc]ommit|[Rr]epo(?:sitory)?|[Ss]cript|[Ff]ile) [`'\"]?[\w./-]+[`'\"]?"
 )
 """A remark on some of the models, beside what is of all: `2048 (4096 for the 34B)`; or what is as
-for another one."""
+for another one; or the name of what is no model."""
 
 
 _USED_OF_IT = deferred(

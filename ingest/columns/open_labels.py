@@ -22,6 +22,7 @@ from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
+from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.recomputation import kept_by_policy
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
@@ -246,6 +247,69 @@ def with_first_of_two(grid: Grid) -> Grid:
     cells = tuple(c._replace(text=names.get(n, c.text)) for n, c in enumerate(last.cells))
     heads = (*grid.heads[:-1], replace(last, cells=cells))
     return replace(grid, heads=heads, rows=tuple(map(first, grid.rows)))
+
+
+_OF_NO_RATE = re.compile(
+    r"(?:GPU|device|node|card)?[ -]?(?:hours?|days?|price|cost|count|nodes|GPUs|cards"
+    r"|memory size)\b",
+    re.IGNORECASE,
+)
+
+
+def with_one_device(grid: Grid) -> Grid:
+    """The grid with a column for the one device that several labels begin with, and these without
+    it: `Model | A100 tokens/s/GPU | A100 MFU`. Those of two devices are sides."""
+    labels = [plain(label) for label in grid.header()] if grid.heads else []
+    named = {at: found for at, label in enumerate(labels) if (found := devices(label))}
+    if grid.labels or len(named) < SEVERAL or len({each[0].text for each in named.values()}) > 1:
+        return grid
+    rest = {at: labels[at][each[0].end :].strip(" :-–") for at, each in named.items()}
+    if any(
+        len(each) > 1 or each[0].at or not rest[at] or _OF_NO_RATE.match(rest[at])
+        for at, each in named.items()
+    ):
+        return grid
+    device = next(iter(named.values()))[0].text
+    last = grid.heads[-1]
+    cells = [c._replace(text=rest.get(at, c.text)) for at, c in enumerate(last.cells)]
+    first = next(iter(named))
+    heads = [
+        replace(row, cells=(*row.cells, row.cells[first]._replace(text="")))
+        if len(row.cells) == len(labels) else row
+        for row in grid.heads[:-1]
+    ]  # fmt: skip
+    final = replace(last, cells=(*cells, last.cells[first]._replace(text="GPU")))
+    rows = [
+        replace(row, cells=(*row.cells, row.cells[first]._replace(text=device)))
+        if len(row.cells) == len(labels) else row
+        for row in grid.rows
+    ]  # fmt: skip
+    return replace(grid, heads=(*heads, final), rows=tuple(rows))
+
+
+SEVERAL = 2
+"""Labels that begin with one device, before it is that of the table."""
+
+_SPLIT_BY = {"tensor": "tp", "pipeline": "pp", "data": "dp", "expert": "ep", "context": "cp"}
+
+_A_DEGREE = re.compile(r"[0-9]{1,4}|\W*")
+
+
+def with_degrees_in_words(grid: Grid) -> Grid:
+    """The grid with the short names of degrees over columns of whole numbers that have one word
+    each for what is split: `world_size,tensor,pipeline,data`."""
+    labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
+    if grid.labels or not {"tensor", "pipeline"} <= {*labels}:
+        return grid
+    at = {n: _SPLIT_BY[label] for n, label in enumerate(labels) if label in _SPLIT_BY}
+    rows = (row for row in grid.rows if len(row.cells) == len(labels))
+    if len({*at.values()}) < len(at) or not all(
+        _A_DEGREE.fullmatch(plain(row.cells[n].text)) for row in rows for n in at
+    ):
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(c._replace(text=at.get(n, c.text)) for n, c in enumerate(last.cells))
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
 def with_models(grid: Grid) -> Grid:

@@ -33,7 +33,7 @@ _HINT = re.compile(r"[a-z0-9][-_][0-9x.]{1,8}[bBmM]\b")
 _OTHERWISE = deferred(
     r"\b(?:than|vs\.?|versus|compar\w+|like|similar\w*|unlike|instead|also|earlier|previous\w*"
     r"|teacher|draft|tokeni[sz]er|tokens|data ?sets?|corpus|inference|serving|eval\w*|download\w*"
-    r"|checkpoints?|weights|from|load\w*|convert\w*|e\.g|example|see)\b|--|=|\?",
+    r"|branch(?:es)?|checkpoints?|weights|from|load\w*|convert\w*|e\.g|example|see)\b|--|=|\?",
     re.IGNORECASE,
 )
 """Words of a line whose model is perhaps not the one that was run."""

@@ -273,7 +273,8 @@ def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
         return None
     if found["things"] and _WITH_VERB.search(sentence):
         return None
-    things = _BETWEEN.split((found["things"] or found["kept"]).casefold())
+    told = _BETWEEN.split((found["things"] or found["kept"]).casefold())
+    things = [thing.removeprefix("the ").removeprefix("same ") for thing in told]
     only = {name for thing in things for words, names in _OF_THING
             if words.fullmatch(thing) for name in names}  # fmt: skip
     if not only:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
     bare_number,
+    chips_of,
     outcome_and_date,
 )
 from assay.ingest.columns.column_cells import (
@@ -55,12 +56,14 @@ from assay.ingest.columns.open_labels import (
     with_added,
     with_bare_sizes,
     with_batch_scopes,
+    with_degrees_in_words,
     with_first_of_two,
     with_letters,
     with_measured_memory,
     with_memory_in_remarks,
     with_memory_units,
     with_models,
+    with_one_device,
     with_partitions,
     with_reserved,
     with_switches,
@@ -428,7 +431,15 @@ class _Table:
         labelled = with_batch_scopes(
             with_models(
                 with_switches(
-                    with_added(with_letters(with_first_of_two(with_tokens_of_shapes(labelled)))),
+                    with_added(
+                        with_letters(
+                            with_first_of_two(
+                                with_tokens_of_shapes(
+                                    with_degrees_in_words(with_one_device(labelled))
+                                )
+                            )
+                        )
+                    ),
                     lambda: [*place.texts(), *(line.text for line in (*place.near, *told_below))],
                 )
             ),
@@ -888,6 +899,8 @@ class _Table:
         """Fill a record with what the label of its group says."""
         head = self.view.grid.heads[-1].cells[group.at or 0]
         record.other.append(("column", group.label))
+        if chips := chips_of(Cell(group.label, head.line, head.column, value_origin="stated")):
+            record.cells.setdefault("gpus", chips)  # `2x v6e-256` are 512
         for name, text in (group.said or {}).items():
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
