@@ -807,7 +807,7 @@ _OF_REFERENCE = re.compile(
     r"\W*(?:(?:the )?reference|baseline|参考|参照|基线|基準)(?: ?(?:devices?|GPUs?|cards?))?\W*",
     re.IGNORECASE,
 )
-"""What a row ran on beside the devices that its document is about, whatever it was."""
+"""Words for what a row ran on beside the devices that its document is about, whatever it was."""
 
 
 def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mapping[str, Cell]:

@@ -118,7 +118,7 @@ _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GP
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
 _RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines", "hosts"}
-"""What runs on devices, or has several of them: a rate of all of these is of all devices."""
+"""Things that run on devices, or have several of them: a rate of all of these is of all devices."""
 
 _THE_SUM = {"all", "sum", "summed"}
 """Remarks by which a rate is of all devices: `tok/s (all)`."""
