@@ -77,10 +77,11 @@ def of_a_node(text: str) -> bool:
 
 
 _OF_MEMORY = re.compile(
-    r"\b(?:(?:peak|max(?:imum)?)\s+(?:(?:allocated|used)\s+)?(?:(?:GPU|CUDA|device)\s+)?"
-    r"(?:memory|VRAM)"
+    r"\b(?:(?:peak|highest|largest|max(?:imum)?)\s+(?:(?:allocated|used)\s+)?"
+    r"(?:(?:GPU|CUDA|device)\s+)?(?:memory|VRAM)"
     r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
-    r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
+    r"(?:\s+(?:of|on)\s+(?:a|one|each|any)(?:\s+of)?(?:\s+the)?"
+    r"\s+(?:GPU|device|rank|card)s?)?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
     r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
     r"|^\W{0,8}(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?\s*[(\[][MG]i?B[)\]]"
@@ -312,9 +313,18 @@ def heard_in(text: str) -> Heard:
 def _with_its_unit(found: re.Match[str], text: str) -> str:
     """The name of a memory in a text, with the unit that it says behind a few other words."""
     apart = None if "B" in found[0] else _UNIT_BEHIND.match(text, found.end())
-    phrase = found[0].lstrip(" #*=_>-")
+    phrase = _HIGHEST.sub("peak", found[0].lstrip(" #*=_>-"))
+    phrase = _OF_WHICH_DEVICE.sub("", phrase)
     return f"{phrase} ({apart[1]})" if apart else phrase
 
+
+_HIGHEST = re.compile(r"^(?:highest|largest)\b", re.IGNORECASE)
+"""Other words for a peak, in front of a memory."""
+
+_OF_WHICH_DEVICE = re.compile(
+    r"\s+(?:of|on)\s+any(?:\s+of)?(?:\s+the)?\s+(?:GPU|device|rank|card)s?\b", re.IGNORECASE
+)
+"""Of which device the peak is: `of any of the GPUs`, `on any rank`. That of all may be a sum."""
 
 _UNIT_BEHIND = re.compile(r"(?:(?!\.\s)[^;|]){1,80}?(?:[(\[]|,? in )([MG]i?B)\b")
 """`Peak memory of fine-tuning (GB)`, `peak memory reported by the allocator, in GB`."""
