@@ -116,7 +116,7 @@ def with_batch_scopes(
     if not told and not (open_ and names_rates(grid.header(), schema)):
         return grid
     cells[at] = cells[at]._replace(text=" ".join([*told, "batch size"]))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+    return _last_labelled(grid, cells)
 
 
 def _sized(grid: Grid, at: int) -> bool:
@@ -159,7 +159,7 @@ def with_letters(grid: Grid) -> Grid:
     cells = tuple(
         cell._replace(text=names.get(at, cell.text)) for at, cell in enumerate(last.cells)
     )
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return _last_labelled(grid, cells)
 
 
 _AGAIN = (
@@ -309,7 +309,7 @@ def with_degrees_in_words(grid: Grid) -> Grid:
         return grid
     last = grid.heads[-1]
     cells = tuple(c._replace(text=at.get(n, c.text)) for n, c in enumerate(last.cells))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return _last_labelled(grid, cells)
 
 
 def with_models(grid: Grid) -> Grid:
@@ -338,7 +338,7 @@ def with_models(grid: Grid) -> Grid:
         told[named[0]] = "model"
     last = grid.heads[-1]
     cells = tuple(c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+    return _last_labelled(grid, cells) if told else grid
 
 
 def with_variants(grid: Grid, titles: Iterable[str]) -> Grid:
@@ -356,7 +356,7 @@ def with_variants(grid: Grid, titles: Iterable[str]) -> Grid:
         return grid
     last = grid.heads[-1]
     cells = tuple(c._replace(text="variant") if n == at else c for n, c in enumerate(last.cells))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return _last_labelled(grid, cells)
 
 
 _A_BASELINE = re.compile(r"\b(?:baseline|vanilla|unmodified|stock)\b", re.IGNORECASE)
@@ -437,7 +437,7 @@ def with_added(grid: Grid) -> Grid:
     if not all(model_named(text) for text in bases):
         cells = [*last.cells]
         cells[at] = cells[at]._replace(text="variant")
-        return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+        return _last_labelled(grid, cells)
     base = rows[0].cells[at]
     found = list[GridRow]()
     for row in grid.rows:
@@ -739,6 +739,12 @@ def with_partitions(grid: Grid, above: Above) -> Grid:
     return replace(grid, heads=(*heads, final), rows=tuple(map(told, grid.rows)))
 
 
+def _last_labelled(grid: Grid, cells: Iterable[GridCell]) -> Grid:
+    """The grid with other cells in its last header row alone."""
+    last = replace(grid.heads[-1], cells=tuple(cells))
+    return replace(grid, heads=(*grid.heads[:-1], last))
+
+
 def _relabelled(grid: Grid, cells: Sequence[GridCell]) -> Grid:
     """The grid with other labels in its last header row, and in rows above that have the same."""
     last = grid.heads[-1]
@@ -794,7 +800,7 @@ def with_tokens_of_shapes(grid: Grid) -> Grid:
                 cell._replace(text="sequence length") if n == named[0] else cell
                 for n, cell in enumerate(last.cells)
             )
-            return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+            return _last_labelled(grid, cells)
     return grid
 
 
@@ -999,7 +1005,7 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
         return grid
     last = grid.heads[-1]
     cells = tuple(cell._replace(text=bare.get(at, cell.text)) for at, cell in enumerate(last.cells))
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return _last_labelled(grid, cells)
 
 
 def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, str]:
@@ -1111,7 +1117,7 @@ def _with_named_memories(grid: Grid, texts: Sequence[str]) -> Grid:
     cells = tuple(
         cell._replace(text=told.get(plain(cell.text).casefold(), cell.text)) for cell in last.cells
     )
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+    return _last_labelled(grid, cells) if told else grid
 
 
 _NAME = re.compile("[A-Za-z]+")
@@ -1201,4 +1207,4 @@ def with_measured_memory(grid: Grid) -> Grid:
         else cell
         for cell in last.cells
     )
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+    return _last_labelled(grid, cells)
