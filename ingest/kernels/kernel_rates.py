@@ -15,8 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
-from assay.ingest.kernels.collective_ranks import ratio_of
-from assay.ingest.kernels.expert_exchanges import EXCHANGE
+from assay.ingest.kernels.collective_ranks import EXCHANGE, ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,

@@ -23,12 +23,13 @@ from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.grids.second_heads import upright, with_second_heads
 from assay.ingest.kernels.collective_ranks import (
     amount,
+    experts_apart,
     ranks_apart,
+    ranks_of_experts,
     ranks_proved,
     sizes_apart,
     unproven_apart,
 )
-from assay.ingest.kernels.expert_exchanges import experts_apart, ranks_of_experts
 from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
