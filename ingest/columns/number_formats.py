@@ -223,6 +223,8 @@ _UNUSED = deferred(
 _IN_OTHER_LANGUAGES = deferred(
     rf"(?:训练|計算|计算|学習|精度|全部|統一|统一|均|都|全て|すべて)[^。；;,，、A-Za-z0-9]{{0,10}}({NUMBER_FORMAT})"
     r"(?=\s*(?:精度|混合精度|で|を|格式|进行|進行|训练|$|[。；;,，、]))"
+    r"|(?:^|[。；;,，、（(：:])\s*(?:同样|同樣|也|仍|均|都|一律)?(?:使用|采用|採用|启用)(?:了|的是)?\s*"
+    rf"`?({NUMBER_FORMAT})`?(?=\s*(?:精度|混合精度|格式|训练|$|[。；;,，、）)]))"
     rf"|\b(?:gerechnet|trainiert|gemessen|calculs?|entra[îi]nements?|entrenamientos?|c[áa]lculos?"
     rf"|Genauigkeit)\b[^.;,0-9]{{0,30}}\b(?:in|en|em|mit)\s+`?({NUMBER_FORMAT})`?(?![\w-])",
     re.IGNORECASE,

@@ -485,18 +485,31 @@ _PARALLEL = deferred(
 
 def _noun_phrases(text: str) -> list[Part]:
     """The number format of a list of noun phrases that names how much is computed again or sharded,
-    too: `Megatron-LM (core 0.3), bf16, selective activation recomputation`."""
-    recipe = _OF_RECIPE.search(text)
-    if recipe is None or _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(text):
+    or what the run was made with: `Megatron-LM (core 0.3), bf16, selective recomputation`,
+    `PyTorch 2.4, CUDA 12.4, bf16`, `AdamW, bf16, no dropout`."""
+    if _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(text):
         return []
-    if not (recipe["how"] or program_named(text)):
+    recipe = _OF_RECIPE.search(text)
+    switches = recipe is not None and any(part.name for part in switched(text))
+    told = switches and recipe is not None and (recipe["how"] or program_named(text))
+    if not told and not _MADE_WITH.search(text):
         return []  # what a program can do, perhaps
     kinds = list(LISTED.finditer(text)) or list(filter(None, [BEGINS.match(text)]))
     if len(kinds) != 1 or len({each[0].casefold() for each in EVERY.finditer(text)}) > 1:
         return []
-    if not any(part.name for part in switched(text)):
-        return []
     return [Part("dtype", kinds[0][1], kinds[0].start(1))]
+
+
+_MADE_WITH = deferred(
+    r"(?:^[\W_]*|[,;·|(] ?)`?(?:(?:[Pp]y[Tt]orch|torch|CUDA|ROCm|JAX|CANN|NCCL|cuDNN|TensorFlow"
+    r"|DeepSpeed|Megatron(?:-LM)?|NeMo|Python|driver|[Tt]ransformers|[Ff]lash-?[Aa]ttn"
+    r"|Transformer ?Engine|TE|Lightning|Ubuntu) v?[0-9][\w.+-]*(?: nightly)?"
+    r"|(?:[\w.-]+ )?fork(?: of [\w.-]+)?|branch `?[\w./-]+`?|commit `?[0-9a-f]{6,40}`?"
+    r"|(?:fused )?(?:Adam(?:W|afactor)?|SGD|LAMB|Lion|Muon|Adafactor|torch\.compile)"
+    r"|no dropout|dropout 0(?:\.[0-9])?|(?:synthetic|dummy|random|mock) data)`?"
+    r"(?=\s*(?:[,;.·|)]|$))"
+)
+"""An item of a list that says with what something was run."""
 
 
 def _items_of_runs(text: str) -> list[Part]:

@@ -323,12 +323,23 @@ def over_counts(
 
 
 _ACROSS = re.compile(
-    r"\b(?:vs\.?|versus|against|by|over|across|for (?:each|different|several|all)|per)\s+"
-    r"(?:the\s+)?(?:numbers? of |# ?|no\. of )?"
-    r"(GPUs?|devices|nodes?|chips|cards|NPUs?|accelerators)\b",
+    r"(?<!summed )(?<!added up )(?<!aggregated )(?<!averaged )(?<!total )(?<!sum )(?<!mean )"
+    r"\b(?:vs\.?|versus|against|by|over|across|depending on|as a function of|columns?(?::| =)?"
+    r"|(?:columns?|header|top row)(?: are| is| shows?| gives?| holds?| counts?)"
+    r"|with (?:different|increasing|growing)"
+    r"|(?:for|at|of) (?:each|different|several|all|various))\s+"
+    r"(?:the\s+)?((?:numbers? of |# ?|no\. of )?[A-Za-z][\w-]*(?: [A-Za-z][\w-]*){0,2})",
     re.IGNORECASE,
 )
-"""Titles that say what the numbers over the columns count: `Throughput vs. number of GPUs`."""
+"""Titles that say what the numbers over the columns count: `Throughput vs. number of GPUs`; none
+that are of one device each, `tokens per GPU`, or of all of them together, `summed over GPUs`."""
+
+_RANGE = re.compile(
+    r"((?:[A-Za-z][\w-]* ){0,3})(?:of |from |between |= ?)?(?<![\w.,])([0-9][0-9,]*)"
+    r"(?: to | ?[-–] ?| through | and | up to )"
+    r"([0-9][0-9,]*)(?![\w%]|\.[0-9])((?: [A-Za-z][\w-]*){0,2})"
+)
+"""Numbers from one to another, and the words beside them: `on 8 to 512 GPUs`."""
 
 
 def across(
@@ -337,13 +348,62 @@ def across(
     """Configuration that whole numbers over all columns but the first give, where the text above
     names what they count; nothing for each where it does not."""
     labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
-    words = {found.casefold() for line in above for found in _ACROSS.findall(line.text)}
-    told = header([f"number of {word.rstrip('s')}s" for word in sorted(words)], schema)
-    names = {column.spec.name for column in told if counts(column) and column.spec}
-    if not all(labels) or len(names) != 1:
+    if not labels or not all(labels):
+        return [{} for _ in labels]
+    numbers = [label[0].replace(",", "") for label in labels if label]
+    names = {
+        name for line in above for found in _ACROSS.findall(_MARKS.sub("", line.text))
+        if (name := _counted(found.split(), schema))
+    }  # fmt: skip
+    names = names or {
+        name for line in above for before, first, last, behind in _RANGE.findall(line.text)
+        if [first.replace(",", ""), last.replace(",", "")] == [numbers[0], numbers[-1]]
+        and (name := _counted(behind.split(), schema) or _counted_last(before.split(), schema))
+    }  # fmt: skip
+    if len(names) != 1:
         return [{} for _ in labels]
     (name,) = names
-    return [{name: label[0].replace(",", "")} for label in labels if label]
+    return [{name: number} for number in numbers]
+
+
+def _counted(words: Sequence[str], schema: Schema) -> str | None:
+    """The field of whole numbers that the first of some words name, as many of them as do."""
+    named = (_named_whole(words[:most], schema) for most in range(len(words), 0, -1))
+    return next(filter(None, named), None)
+
+
+def _counted_last(words: Sequence[str], schema: Schema) -> str | None:
+    """The same of the last of some words, but of a preposition at their end."""
+    while words and words[-1].casefold() in _PREPOSITIONS:
+        words = words[:-1]
+    named = (_named_whole(words[at:], schema) for at in range(len(words)))
+    return next(filter(None, named), None)
+
+
+def _named_whole(words: Sequence[str], schema: Schema) -> str | None:
+    """The field of whole numbers that some words name, all of them: one of several, or devices."""
+    text = " ".join(words)
+    if text.casefold().removesuffix("s") in _DEVICE_OR_NODE:
+        text = f"number of {text.removesuffix('s')}s"
+    for column in header([text, text.removesuffix("s")], schema):
+        if counts(column) and column.spec and column.spec.name in _OVER_COLUMNS:
+            return column.spec.name
+    return None
+
+
+_MARKS = re.compile(r"[*`]")
+
+_PREPOSITIONS = {"on", "for", "with", "at", "from", "between", "of", "over", "using", "the", "in"}
+
+_DEVICE_OR_NODE = {
+    "gpu", "device", "node", "chip", "card", "npu", "accelerator", "tpu", "gcd", "rank",
+}  # fmt: skip
+
+_OVER_COLUMNS = {
+    "gpus", "nodes", "tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "global_batch",
+    "batch_size", "accumulation", "seq_len",
+}  # fmt: skip
+"""Fields that are varied over the columns of a table."""
 
 
 def counted_above(labels: Sequence[str], above: Sequence[Line]) -> list[dict[str, str]]:
