@@ -59,7 +59,7 @@ _MIXED = deferred(
     rf"(?:with |in |using |is |means |= ?)?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
     rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|activations|compute) ?(?:/|,|and|with) ?"
-    r"(?:fp|float)-?32 (?:reduc|grad|master|optim|param|weight)\w*"
+    r"(?:fp|float)-?32 (?:\w+ ){0,2}(?:reduc|grad|master|optim|param|weight|state|moment)\w*"
     rf"|(?<![\w-])({_WIDE}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:activations"
     rf"|compute)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:all )?"

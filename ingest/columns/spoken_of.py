@@ -72,7 +72,9 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ),
     BATCHES: (
         r"(?<!per )(?<!per-)(?<![/a-z])(?<!global[ _-])(?<!micro[ _-])(?<!local[ _-])(?<!GPU[ -])"
-        r"(?<!device[ -])batch(?:es|[ _-]?size)?s?\b(?![ _-](?:time|norm|latency)|/)"
+        r"(?<!device[ -])(?<!next )(?<!previous )(?<!following )(?<!every )(?<!each )"
+        r"batch(?:es|[ _-]?size)?s?\b(?![ _-](?:time|norm|latency|prefetch|load|collat|sampler"
+        r"|assembl|transfer|cop)\w*|/)"
         r"|(?<![A-Za-z])BS(?![A-Za-z])|\b(?:sequences|samples|images) (?:per|a) (?:step|update)\b"
         r"|\blots?\b|批|バッチ|배치"
     ),

@@ -23,7 +23,7 @@ _USED = deferred(
     r"|\(?(?:nodes?|cluster|partition|servers?|machines?|modules|instances?)\b)"
     rf"|\b(?:on|using|used?|uses)\W+(?:[\w-]+ ){{0,4}}?{SIGN}"
     r"|\b(?:hardware|gpus?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
-    rf"|environment)\b[^.;|]{{0,40}}?{SIGN}"
+    rf"|environment|pods?|racks?|box(?:es)?|workstations?|single|access to)\b[^.;|]{{0,40}}?{SIGN}"
     rf"|\b(?:node|server|machine|host)s?\b[^.;|]{{0,90}}?{SIGN}"
     rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}",
     re.IGNORECASE,
@@ -33,12 +33,19 @@ _USED = deferred(
 _OTHERWISE = deferred(
     r"\b(?:requir\w+|support\w*|recommend\w*|minimum|compatib\w+|inference|serving|deploy\w*"
     r"|unlike|compar\w+|than|plan(?:ned|s)?|todo|will|price[sd]?|buy|newer|later|need(?:s|ed)?"
-    r"|should|could|would|may|might|can|if|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
+    r"|should|could|would|may|might|can|if|but (?:the|one|two|for)"
+    r"|except|some|most|half|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
     r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
     r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求",
     re.IGNORECASE,
 )
 """Words beside which a device is perhaps not what the runs were on."""
+
+_TITLE = deferred(r"# \S")
+"""The title of a document: `# B200, first look`."""
+
+_IN_CODE = deferred(r"`[^`]{1,60}`")
+"""Names of programs and options, whatever their words mean elsewhere."""
 
 _OURS = deferred(
     r"\b(?:we|our|all|every|each|everything|throughout)\b",
@@ -78,8 +85,10 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     used: list[tuple[int, Line]] = []
     counted: list[Line] = []  # lines on what something ran on, whatever they are of
     with_rows, aside, general = set[int](), False, True
+    headings = set[int]()
     for line in lines:
         if line.text.startswith("#"):
+            headings.add(line.number)
             at, aside = line.number, _OF_OTHERS.search(line.text) is not None
             general = _OF_SET_UP.search(line.text) is not None
         if line.number in tabled:
@@ -97,14 +106,20 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             known = all(only(each) for each in named if not by_kind(each))
             if not known or only("; ".join(named)) is None:
                 return None
-        said = line.number not in tabled and line.number != at and not aside
-        if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
-            counted.append(line)
-        said = said and (general or _OURS.search(line.text) is not None)
-        said = said and not _OF_A_TABLE.search(line.text)
-        if said and _USED.search(signed(line.text)) and not _OTHERWISE.search(line.text):
+        titled = line.number == at and _TITLE.match(line.text) is not None
+        said = line.number not in tabled and (line.number != at or titled) and not aside
+        said = said and _USED.search(signed(line.text)) is not None
+        if not said or _OTHERWISE.search(_IN_CODE.sub("", line.text)):
+            continue
+        counted.append(line)
+        if (general or _OURS.search(line.text)) and not _OF_A_TABLE.search(line.text):
             used.append((at, line))
-    whole = [line for begin, line in used if begin not in with_rows or _OURS.search(line.text)]
+    if len(headings) > 1:  # what is said beside a table is of its section
+        used = [
+            (begin, line) for begin, line in used
+            if begin not in with_rows or _OURS.search(line.text)
+        ]  # fmt: skip
+    whole = [line for _, line in used]
     device = only("; ".join(sorted(named))) if whole else None
     if device is None and counted:
         return _of_its_maker(counted, named, lines)

@@ -209,7 +209,7 @@ _OF_OTHERS = deferred(
     r"|roughly|typical\w*|usual(?:ly)?(?! [0-9])|larger|smaller|bigger|newer|older"
     r"|scal\w+ to|up to|down to|at least|at most|tried|try|fits?|needs?|OOM|out of memory"
     r"|rents?|owns?|paper|authors?|we have|colleagues?|friends?|somebody|elsewhere|others"
-    r"|of (?:them|those|which))\b"
+    r"|(?<!all )(?<!each )of (?:them|those)|of which)\b"
     r"|\bfor (?:the |an? )?(?-i:\S*[A-Z0-9])|\?|->|→|[<>≤≥~≈]|\$ ?[0-9]",
     re.IGNORECASE,
 )

@@ -22,6 +22,7 @@ from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.columns.titles import SIZED, counted_devices, model_named
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up, of_training
@@ -748,9 +749,51 @@ class SetUps:
 
 
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
-    """The field that the first cell of a row names, with the value in another."""
+    """The field that the first cell of a row names, with the value in another; or the several that
+    it names or that the value says in words, of machines or of how a model is split up."""
     if len(row.cells) <= at:
         return {}
+    in_words = _in_words(row.cells[0].text, row.cells[at])
+    if len(in_words) > 1:
+        return in_words
+    return (
+        _labelled_alone(row, at, schema)
+        or _each(_several(row.cells[0].text), row.cells[at])
+        or in_words
+    )
+
+
+def _in_words(label: str, at: GridCell) -> dict[str, Cell]:
+    """What a value says that is no single one: `Hardware | 8 nodes, 8x H800 80GB each`,
+    `Parallelism | TP1, PP1, EP8`."""
+    text = _COMMA_OF_HAN.sub(", ", plain(at.text))
+    split_up = layout(text)
+    if split_up:
+        parts = [*split_up.items()]
+    elif _OF_A_MACHINE.search(label):
+        told = machines(in_english(plain(at.text)).text)
+        parts = [*{(part.name, part.word): None for part in told if not part.weak}]
+        if len({name for name, _ in parts}) < len(parts):
+            return {}  # of several machines
+    else:
+        return {}
+    cell = Cell("", at.line, at.column, value_origin="stated")
+    return {name: cell._replace(text=word.replace(",", "")) for name, word in parts}
+
+
+_COMMA_OF_HAN = re.compile(r"\s*[、，；]\s*")
+
+_OF_A_MACHINE = re.compile(
+    r"\b(?:hardware|machines?|clusters?|servers?|accelerators?|devices?|nodes?|systems?|platform"
+    r"|GPUs?|NPUs?|TPUs?|cards?|compute|resources?|environment|test ?bed)\b"
+    r"|机器|硬件|服务器|集群|设备|节点|环境|显卡|算力|マシン|ハードウェア|サーバ|장비|서버|하드웨어|노드",
+    re.IGNORECASE,
+)
+"""In the label of a row that says on what something ran."""
+
+
+def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
+    """The one field that the first cell of a row names, with the value in another."""
     text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
     label = plain(row.cells[0].text)
     known = configured_by(label) or (None if label.isascii() else configured_by(english(label)))
