@@ -318,8 +318,12 @@ def with_models(grid: Grid) -> Grid:
     column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under `model id` name
     none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES):
+    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _BACKBONES):
         return grid
+    detectors = [at for at, label in enumerate(labels) if label in _DETECTORS]
+    if len(detectors) == 1 and {*labels} & _BACKBONES:  # `Method | Backbone`: a network in a model
+        inner = {n: "its backbone" for n, label in enumerate(labels) if label in _BACKBONES}
+        return _with_labels(grid, {detectors[0]: "model", **inner})
     rows = [row for row in grid.rows if len(row.cells) == len(labels)]
     texts = [[text for row in rows if (text := plain(row.cells[at].text))]
              for at in range(len(labels))]  # fmt: skip
@@ -336,9 +340,14 @@ def with_models(grid: Grid) -> Grid:
                       and texts[at] and (ids or all(map(_names_a_model, texts[at])))]  # fmt: skip
     if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
         told[named[0]] = "model"
+    return _with_labels(grid, told) if told else grid
+
+
+def _with_labels(grid: Grid, told: Mapping[int, str]) -> Grid:
+    """The grid with other labels over some of its columns."""
     last = grid.heads[-1]
     cells = tuple(c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells))
-    return _last_labelled(grid, cells) if told else grid
+    return _last_labelled(grid, cells)
 
 
 def with_variants(grid: Grid, titles: Iterable[str]) -> Grid:
@@ -479,8 +488,11 @@ _WORKLOADS = {
 }  # fmt: skip
 """Labels of what is run: of a model, where the cells name some."""
 
-_NAMES = {"name", "names", "名称", "名字"}
+_NAMES = {"name", "names", "checkpoint", "checkpoints", "variant", "名称", "名字"}
 """Labels of what is named, whatever it is."""
+
+_BACKBONES, _DETECTORS = {"backbone", "backbones"}, {"method", "methods", "detector", "approach"}
+"""Labels of a network, and of the model that it is inside of, where both stand."""
 
 _IDENTIFIERS = set(map(normalise, ("model id", "model ids", "model key", "model hash")))
 """Labels of what a model is found by where it is published: a number, or its name."""
@@ -1031,7 +1043,9 @@ def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, 
         if not rated or _OF_OTHERS.search(side):
             return {}
     behind = all(_SIZE_FIRST.fullmatch(labels[at]) for at in told)
-    return {at: f"memory ({size}), {side}" if behind else f"{side} memory ({size})"
+    commas = all(f"{side}, {size}" == labels[at] for at, (side, size) in told.items())
+    comma = "," if commas else ""  # as the labels beside them have one
+    return {at: f"memory ({size}), {side}" if behind else f"{side}{comma} memory ({size})"
             for at, (side, size) in told.items()}  # fmt: skip
 
 

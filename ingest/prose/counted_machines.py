@@ -580,8 +580,8 @@ _ONE_HOST = deferred(
 """One machine and its devices: `a server with four A100`, `an 8xV100 server`."""
 
 _SEVERAL_HOSTS = deferred(
-    rf"\b(?:(?:(?<!GB )(?<!memory )each|every)\b(?! ?(?:{NOUN}|rank|step|iteration|update"
-    r"|second|sample|sequence|batch|epoch|worker|process))|per|nodes|servers|hosts|machines"
+    rf"\b(?:(?:(?<!GB )(?<!memory )each|every|per)\b(?! ?(?:{NOUN}|rank|step|iteration"
+    r"|update|second|sample|sequence|batch|epoch|worker|process|token|image))|nodes|servers|hosts|machines"
     r"|instances|boxes|VMs|workstations|clusters?"
     r"|apiece)\b|/ ?(?:node|server|host)",
     re.IGNORECASE,

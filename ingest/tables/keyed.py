@@ -208,7 +208,8 @@ def _names(record: Record) -> list[tuple[str, str]]:
                if _TIMES.match(plain(text))]  # fmt: skip
     noted = [(label, found[1]) for label, text in record.other
              if (found := _NOTED.fullmatch(plain(text)))]  # fmt: skip
-    return [*own, *record.other, *counted, *noted]
+    others = [(label, plain(text)) for label, text in record.other]  # `` `base-128` ``
+    return [*own, *others, *counted, *noted]
 
 
 def _known(record: Record, rows: Container[str]) -> dict[str, str]:

@@ -50,7 +50,7 @@ from assay.ingest.columns.composite import (
 )
 from assay.ingest.columns.headers import OF_ANY_MEMORY, Column, generic, plain, unlinked
 from assay.ingest.columns.subject import times_an_epoch
-from assay.ingest.columns.titles import counted_before_name, length_named
+from assay.ingest.columns.titles import counted_before_name, length_named, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
 from assay.ingest.prose.counted_machines import machines
@@ -204,7 +204,20 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     if size:
         record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
     bare = text.rpartition("(")[0].strip() or text if told else text
+    if spec.name == "model" and (remarked := _name_and_remark(plain(bare))):
+        record.other.append((spec.name, remarked[1]))
+        for name, value in layout(remarked[1]).items():
+            record.cells.setdefault(name, Cell(value, at.line, at.column))
+        bare = remarked[0]
     text_cell(record, spec, bare, at)
+
+
+def _name_and_remark(text: str) -> tuple[str, str] | None:
+    """The name of a model, and what a cell says behind it of its run: `HuBERT-Base, packed`."""
+    name, comma, rest = text.partition(", ")
+    if not comma:
+        name, comma, rest = text.partition(" + ")
+    return (name, rest) if comma and rest and model_named(name) == name else None
 
 
 def _count_listed(record: Record, column: Column, text: str, at: Span) -> None:

@@ -745,6 +745,7 @@ def _by_caption(
     columns = _without_budgets(header(grid.header(), schema), above)
     if len(columns) < 3 or quantities(columns) or _are_settings(grid, schema):
         return ()
+    grid = replace(grid, rows=tuple(row for row in grid.rows if not row.one))  # no notes
     mixed_in = [n for n, c in enumerate(columns) if n and _of_mixed(grid, n, c, schema)]
     ticked = [n for n, c in enumerate(columns) if n and _measured_with(grid, n, c)]
     columns = [Column(c.label, None) if n in ticked else c for n, c in enumerate(columns)]
@@ -1160,11 +1161,29 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     labels = [columns[n].label for n in sides]
     swept = {each[1] if (each := _SWEPT.fullmatch(label)) else "" for label in labels}
     one = len(swept) == 1 and "" not in swept  # whatever it stands for
+    versions = _are_versions(labels, above)
     return told and len(sides) > 1 and all(
-        columns[n].spec is None and not columns[n].degrees and _NAMES.search(label)
+        columns[n].spec is None and not columns[n].degrees
+        and (versions or _NAMES.search(label))
         and (one or not _words_of_a_name(label) & _OTHER_THINGS)
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
+
+
+def _are_versions(labels: Sequence[str], above: Sequence[Line]) -> bool:
+    """Whether all of some labels are versions of two numbers, one of which the text above names as
+    one: `25.3 | 25.6` below `Marl 25.6`."""
+    if not all(map(_TWO_PARTS.fullmatch, labels)):
+        return False
+    one = "|".join(re.escape(label) for label in labels)
+    named = re.compile(
+        rf"\b(?:[Vv]ersions?|[Rr]eleases?|(?!Table|Figure|Section|Chapter)[A-Z][a-z]\w+) v?"
+        rf"(?:{one})(?![\w.%]|\s?(?:TFLOP|GB|ms|s|x|B|M|tok|it)\b)"
+    )
+    return any(named.search(line.text) for line in above if len(line.text) <= LONGEST)
+
+
+_TWO_PARTS = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
 
 
 def _named_with_it(labels: Sequence[str], above: Sequence[Line]) -> bool:
@@ -1303,11 +1322,17 @@ def _in_words_alone(grid: Grid, at: int) -> bool:
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     held = [text for text in texts if text and not _NONE.fullmatch(text)]
     return bool(held) and all(
-        not _BEGINS_AS_NUMBER.match(text) and not FAILED.match(text) for text in held
+        (not _BEGINS_AS_NUMBER.match(text) or _DESCRIBES.match(text)) and not FAILED.match(text)
+        for text in held
     )
 
 
 _BEGINS_AS_NUMBER = re.compile(r"[~≈<>±+-]?\s*[0-9.]")
+
+_DESCRIBES = re.compile(
+    r"[0-9]+[a-z]{1,8}, [0-9]+ [a-z]{3}|[0-9]{3,4}p\b|[0-9]+ ?[x×] ?[0-9]+(?:\D|$)"
+)
+"""How a cell begins that has numbers in it and measures nothing: `480p, 81 frames`, `512x512`."""
 
 
 def _mostly_with_units(grid: Grid) -> bool:

@@ -90,7 +90,8 @@ _HAS_MANY_WORDS = re.compile(
     r"|chip|GCD) |[x×] ?GPU"
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
-    r"|[PS]\) ",
+    r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
+    r"|update freq|[0-9] custom ",
     re.IGNORECASE,
 )
 """In every text in which an expression of more words, or of other ones, is put in those of"
