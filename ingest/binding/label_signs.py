@@ -109,6 +109,14 @@ class Sign(NamedTuple):
     outright: bool
 
 
+class Explanation(NamedTuple):
+    """Settings that a part of a text says of some rows, and where it stands."""
+
+    values: Mapping[str, str]
+    line: int
+    places: tuple[tuple[int, int, int], ...]
+
+
 def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], list[Sign]]:
     """Give rows of tables, in place, what the signs of their labels stand for; the lines that said
     it, and the signs."""
@@ -154,7 +162,7 @@ def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str,
     having = [sign for sign, _ in met]
     composed = numbered or any(len(layout(text.text)) >= LEAST for text in labels)
     others = [
-        (sign, _settings(sign.without)) for sign in signs
+        (sign, settings_of(sign.without)) for sign in signs
         if sign.without and sign not in having
         and (composed or any(abs(sign.line - other.line) <= MOST for other in having))
     ]  # fmt: skip
@@ -188,7 +196,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 """Fields of which the first says more than the other."""
 
 
-def without(lines: Sequence[Line], signs: Iterable[Sign]) -> Sequence[Line]:
+def without(lines: Sequence[Line], signs: Iterable[Sign | Explanation]) -> Sequence[Line]:
     """The lines with blanks for what they say of some signs."""
     places: dict[int, list[tuple[int, int]]] = {}
     for sign in signs:
@@ -217,13 +225,15 @@ def _tells_apart(sign: Sign, labels: Sequence[Sequence[Line]]) -> bool:
     if not 0 < having < len(labels):
         return False
     numbers = ("2",) * len(sign.letters)
-    return sign.outright or bool(_settings(_with_numbers(sign, numbers)) or _settings(sign.without))
+    return sign.outright or bool(
+        settings_of(_with_numbers(sign, numbers)) or settings_of(sign.without)
+    )
 
 
 def _meant(sign: Sign, found: re.Match[str]) -> Mapping[str, str]:
     if sign.fields:
         return dict(zip(sign.fields, found.groups(), strict=True))
-    return _settings(_with_numbers(sign, found.groups()))
+    return settings_of(_with_numbers(sign, found.groups()))
 
 
 def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
@@ -234,7 +244,7 @@ def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
     return meaning
 
 
-def _settings(text: str) -> Mapping[str, str]:
+def settings_of(text: str) -> Mapping[str, str]:
     """Settings that a meaning says, each once."""
     told = phrases(Line(0, text, 1, {}), least=1) if text else {}
     said = {
@@ -273,8 +283,7 @@ _ON_ONE_DEVICE = deferred(
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
-    for paragraph in _paragraphs(lines):
-        starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
+    for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
         if several := _ITEM_OF_SEVERAL.fullmatch(text):
             places = tuple((line.number, 0, len(line.text)) for line in paragraph)
@@ -283,7 +292,7 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             continue
         turns = list(_IN_TURN.finditer(text))
         for each in turns:
-            places = tuple(_placed(paragraph, starts, *each.span()))
+            places = tuple(placed(paragraph, *each.span()))
             for name, meaning in _in_turn(each):
                 if sign := _sign(name, meaning, ""):
                     yield sign._replace(line=places[0][0], places=places)
@@ -300,7 +309,7 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             if "pipeline" in text:
                 meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
             if sign := _sign(name, meaning, each["verb"]):
-                places = tuple(_placed(paragraph, starts, each.start(), end))
+                places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
 
 
@@ -431,17 +440,16 @@ SHORT = 3
 """Letters of a sign whose case counts."""
 
 
-def _placed(
-    paragraph: Sequence[Line], starts: Sequence[int], begin: int, end: int
-) -> Iterator[tuple[int, int, int]]:
-    """The parts of lines that a part of their paragraph is."""
+def placed(paragraph: Sequence[Line], begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The parts of lines that a part of their paragraph, joined by blanks, is."""
+    starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
     for line, start in zip(paragraph, starts, strict=False):
         first, last = max(begin - start, 0), min(end - start, len(line.text))
         if first < last:
             yield line.number, first, last
 
 
-def _paragraphs(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def paragraphs(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     """Paragraphs of prose, and items of lists, each by its lines; no code."""
     held: list[Line] = []
     code = False
