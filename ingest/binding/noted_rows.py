@@ -103,7 +103,7 @@ def _of_others(note: str) -> Mapping[str, str]:
     {'recompute': 'none'}
     >>> _of_others("Batch 2; the other models take a batch size of 4."), _of_others("with batch 2")
     ({'batch_size': '4'}, {})
-    >>> _of_others("재계산(gradient checkpointing)을 켠 결과. 별표가 없는 모델은 재계산 없이 학습했습니다.")
+    >>> _of_others("재계산(checkpointing)을 켠 결과. 별표가 없는 모델은 재계산 없이 학습했습니다.")
     {'recompute': 'none'}
     >>> _of_others("faster than the others"), _of_others("batch 2, the others were not tried")
     ({}, {})

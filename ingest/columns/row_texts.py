@@ -95,7 +95,9 @@ def own_words(record: Record) -> Iterator[Words]:
         others = len(text) <= LONGEST and _others_measured(label, text)
         if others or (len(text) <= LONGEST and _LETTER.search(text)):
             bare = _TARGET.sub(lambda found: " " * len(found[0]), text)
-            own = label not in _NAMED and _OF_THE_RUN.fullmatch(label) is not None
+            own = label == "notes" or (
+                label != "model" and _OF_THE_RUN.fullmatch(label) is not None
+            )
             cited = others or _CITED.search(text) is not None
             yield Words(Line(record.line, bare, record.column, {}), own, cited)
     for line, own in record.noted:

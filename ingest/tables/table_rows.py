@@ -1086,8 +1086,8 @@ class _Table:
 
 
 def _own_note(note: Note, end: int) -> bool:
-    """Whether a note is a remark on rows of a table that ends at a line; what stands behind a number
-    in brackets may be a source: `[2] Trained in fp16.` right below the table is none."""
+    """Whether a note is a remark on rows of a table that ends at a line; what stands behind a
+    number in brackets may be a source: `[2] Trained in fp16.` right below the table is none."""
     if note.kind != "listed":
         return True
     return note.line.number <= end + NEAR and _A_SOURCE.search(note.line.text) is None
