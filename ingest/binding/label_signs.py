@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from assay.ingest.columns.composite import layout, named, run_named
@@ -333,6 +333,9 @@ _ON_ONE_DEVICE = deferred(
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
     for paragraph in paragraphs(lines):
+        if defined := list(_defined(paragraph)):
+            yield from defined
+            continue
         text = " ".join(line.text for line in paragraph)
         if several := _ITEM_OF_SEVERAL.fullmatch(text) or _BARE_OF_SEVERAL.fullmatch(text):
             stop = _ENDS.search(text, several.start("meant"))
@@ -370,6 +373,32 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
                 places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
 
+
+def _defined(paragraph: Sequence[Line]) -> Iterator[Sign]:
+    """The signs that a list of definitions explains: a term on a line of its own, and below it,
+    indented or behind a colon, what it stands for. None of another paragraph."""
+    first = paragraph[0].column
+    terms = [at for at, line in enumerate(paragraph)
+             if line.column <= first and not _DEFINITION.match(line.text)]  # fmt: skip
+    if not terms or terms[0] or len(paragraph) < len(terms) * 2:
+        return
+    bounds = list(pairwise([*terms, len(paragraph)]))
+    named = [_TERM.fullmatch(paragraph[begin].text.strip()) for begin, _ in bounds]
+    if not all(named) or any(end - begin < len("td") for begin, end in bounds):
+        return
+    for (begin, end), term in zip(bounds, named, strict=True):
+        meaning = " ".join(line.text.strip(" :") for line in paragraph[begin + 1 : end])
+        name = next(filter(None, term.groups())) if term else ""
+        if sign := _sign(name, meaning, ":"):
+            places = tuple((line.number, 0, len(line.text)) for line in paragraph[begin:end])
+            yield sign._replace(line=paragraph[begin].number, places=places)
+
+
+_DEFINITION = deferred(r"(?: {2,}|\t|:\s+)\S")
+
+_TERM = deferred(
+    rf"``({_WORD})``|`({_WORD})`|\*\*({_WORD})\*\*|\*({_WORD})\*|([A-Za-z][\w+.-]{{0,23}})"
+)
 
 _A_NUMBER_ALONE = deferred(r"\s*([0-9]+(?:,[0-9]{3})*)\s*(?:,|/|&|,? ?\b(?:and|or)\b)?\s*")
 

@@ -1158,13 +1158,22 @@ def _among_parts(name: str) -> str | None:
 _BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
 
 
+def _numbered(texts: Sequence[tuple[str, str]]) -> bool:
+    """Whether the first text of a row only numbers it, and its name is the next: `| 0 | fp32 |`."""
+    return len(texts) > 1 and _A_NUMBER.fullmatch(texts[0][1]) is not None
+
+
+_A_NUMBER = re.compile(r"[\W_]*[0-9]{1,2}[\W_]*")
+
+
 def _in_its_format(record: Record) -> None:
     """Fill in the number format that the name of a row is, or that stands in brackets behind its
     device: `T4 (fp16)`."""
     if "dtype" in record.cells:
         return
     gpu = record.cells.get("gpu")
-    first = record.other[0][1] if record.other and record.other[0][0] != "column" else ""
+    texts = record.other[1:] if _numbered(record.other) else record.other
+    first = texts[0][1] if texts and texts[0][0] != "column" else ""
     found = _BRACKETED_FORMAT.fullmatch(gpu.text) if gpu and len(gpu.text) <= LONGEST else None
     if found is None and len(first) <= LONGEST:
         found = _IN_FORMAT.fullmatch(first.strip())
