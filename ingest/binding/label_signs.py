@@ -103,7 +103,7 @@ _OTHERWISE = deferred(
 """Words of a meaning by which rows that have not its sign are without it: `(false otherwise)`."""
 
 _NOT_AGAIN = "no activation recomputation"
-"""What rows without a sign of recomputation have."""
+"""Said of rows that have not a sign of recomputation."""
 
 _PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
 """Letters for a number in a sign: `pipe-k`, `tp<N>`."""
@@ -214,8 +214,7 @@ def _formats(labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
 
 
 def _rest(labels: Sequence[Line], signs: Sequence[Sign]) -> dict[str, tuple[str, int]]:
-    """What a label is put together of beside its signs, where all of that is known: a model, a
-    layout."""
+    """The other parts of a label beside its signs, where all are known: a model, a layout."""
     found: dict[str, tuple[str, int]] = {}
     for label in labels:
         rest = label.text.strip(" `*")

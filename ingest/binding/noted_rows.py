@@ -1,4 +1,4 @@
-"""What notes on some rows of a table, and the text around it, say of its rows without signs.
+"""Settings of rows without signs, as notes on the other rows and the text around say them.
 
 In: the rows of tables with the notes that their signs point to, and the lines of their document.
 Out: the same rows: `(it is off for the others)` gives all that the note is not of the opposite of
