@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from assay.ingest.columns.composite import layout, named
+from assay.ingest.columns.composite import layout, named, run_named
 from assay.ingest.columns.row_texts import own_words
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.degree_letters import degrees_by_letter
@@ -22,6 +22,7 @@ from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.vocabulary.attention_names import attention_told
 from assay.ingest.vocabulary.recomputation import how_much_named
 from assay.ingest.vocabulary.terms import configured_by
 
@@ -43,6 +44,8 @@ _EXPLAINS = deferred(
     rf"(?:^|(?<=[\s(])(?<!without )){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
     rf"(?: (?:in (?:a|the) (?:name|label)s?|(?:rows?|runs?|cases?|entries|experiments?)))?"
     rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b"
+    r"|\s(?:when|if|where)(?=\s(?:`[\w.]+ ?= ?\w+`|(?:gradient|activation|full|selective)\b"
+    r"|[A-Za-z ]{3,40} (?:is|was|were) (?:on|used|enabled|active)\b))"
     r"|(?P<elided>)(?=\swith(?:out)?\b))\s*"
 )
 """A sign, and the word behind which its meaning stands: ``pipe-k`` stands for; the word may be that
@@ -65,6 +68,14 @@ _ITEM_OF_SEVERAL = deferred(
 )
 """An item of a list that explains several signs: ``- `b` / `B`: micro batch / global batch``."""
 
+_BARE = r"[A-Za-z][\w+]{0,11}"
+
+_BARE_OF_SEVERAL = deferred(
+    rf"\s*[-*+•]\s+(?P<signs>{_BARE}(?:(?:\s?[/,]\s?|\s(?:and|or)\s){_BARE}){{1,5}})"
+    r"(?:\s?[:=–—]|\s-(?=\s))\s*(?P<meant>\S.*)"
+)
+"""The same with signs in plain letters: `- bsN, gaN: batch per card, accumulation steps`."""
+
 _ENDS = deferred(r"[.;。；](?=\s|$)")
 
 _WITHOUT_IT = deferred(
@@ -76,6 +87,23 @@ _WITHOUT_IT = deferred(
     re.IGNORECASE,
 )
 """Words of a meaning on the rows that have not its sign: `(cases without it run without ...)`."""
+
+_OFF = r"(?:off|false|not (?:used|set|enabled)|disabled|none)"
+
+_OTHERWISE = deferred(
+    rf"[,;.(（]{{0,2}} ?(?:(?:and|it is|which is) )?(?:{_OFF}"
+    r" (?:otherwise|elsewhere|(?:if|when|where) (?:it(?:['’]s| is)? )?"
+    r"(?:not |isn['’]t |is ?n['’]t |absent\b|missing\b)[^().;]{0,20}"
+    r"(?:\b(?:names?|labels?|there|listed|given|rows?|present|folder)\b)?"
+    r"|unless (?:it is |it['’]s )?(?:in the (?:name|label)|named|listed|given|there))"
+    rf"|(?:otherwise|else|if absent|absent|missing)[,:=]? (?:it (?:is|was) |means )?"
+    rf"(?:{_OFF}|without(?: it)?))[)）.;]?",
+    re.IGNORECASE,
+)
+"""Words of a meaning by which rows that have not its sign are without it: `(false otherwise)`."""
+
+_NOT_AGAIN = "no activation recomputation"
+"""Said of rows that have not a sign of recomputation."""
 
 _PLACE = deferred(r"(?<=[-_=])[A-Za-z]$|<\w{1,12}>$|\{\w{1,12}\}$|(?<=[a-z])[NXK]$")
 """Letters for a number in a sign: `pipe-k`, `tp<N>`."""
@@ -107,6 +135,14 @@ class Sign(NamedTuple):
     line: int
     places: tuple[tuple[int, int, int], ...]  # line, and where in it the explanation is
     outright: bool
+
+
+class Explanation(NamedTuple):
+    """Settings that a part of a text says of some rows, and where it stands."""
+
+    values: Mapping[str, str]
+    line: int
+    places: tuple[tuple[int, int, int], ...]
 
 
 def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], list[Sign]]:
@@ -154,13 +190,14 @@ def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str,
     having = [sign for sign, _ in met]
     composed = numbered or any(len(layout(text.text)) >= LEAST for text in labels)
     others = [
-        (sign, _settings(sign.without)) for sign in signs
+        (sign, settings_of(sign.without)) for sign in signs
         if sign.without and sign not in having
         and (composed or any(abs(sign.line - other.line) <= MOST for other in having))
     ]  # fmt: skip
     direct = _once((sign, _meant(sign, found)) for sign, found in met)
     if numbered:
         direct = {**_formats(labels), **direct}
+    direct = {**_rest(labels, having), **direct}
     said = {name for sign, found in met for name in _meant(sign, found)}
     return direct | {n: told for n, told in _once(others).items() if n not in said}
 
@@ -176,6 +213,23 @@ def _formats(labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
     return {"dtype": (found[0], labels[0].number)} if len(found) == 1 else {}
 
 
+def _rest(labels: Sequence[Line], signs: Sequence[Sign]) -> dict[str, tuple[str, int]]:
+    """The other parts of a label beside its signs, where all are known: a model, a layout."""
+    found: dict[str, tuple[str, int]] = {}
+    for label in labels:
+        rest = label.text.strip(" `*")
+        for sign in signs:
+            rest = sign.form.sub("", rest)
+        if rest != label.text.strip(" `*"):
+            bare = _JOINTS.sub(lambda joint: joint[0][0], rest).strip("_-+. ")
+            said = run_named(bare) or layout(bare)
+            found |= {name: (text, label.number) for name, text in said.items()}
+    return found
+
+
+_JOINTS = re.compile(r"[-_+]{2,}")
+
+
 def _once(said: Iterable[tuple[Sign, Mapping[str, str]]]) -> dict[str, tuple[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for sign, values in said:
@@ -188,7 +242,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 """Fields of which the first says more than the other."""
 
 
-def without(lines: Sequence[Line], signs: Iterable[Sign]) -> Sequence[Line]:
+def without(lines: Sequence[Line], signs: Iterable[Sign | Explanation]) -> Sequence[Line]:
     """The lines with blanks for what they say of some signs."""
     places: dict[int, list[tuple[int, int]]] = {}
     for sign in signs:
@@ -217,13 +271,15 @@ def _tells_apart(sign: Sign, labels: Sequence[Sequence[Line]]) -> bool:
     if not 0 < having < len(labels):
         return False
     numbers = ("2",) * len(sign.letters)
-    return sign.outright or bool(_settings(_with_numbers(sign, numbers)) or _settings(sign.without))
+    return sign.outright or bool(
+        settings_of(_with_numbers(sign, numbers)) or settings_of(sign.without)
+    )
 
 
 def _meant(sign: Sign, found: re.Match[str]) -> Mapping[str, str]:
     if sign.fields:
         return dict(zip(sign.fields, found.groups(), strict=True))
-    return _settings(_with_numbers(sign, found.groups()))
+    return settings_of(_with_numbers(sign, found.groups()))
 
 
 def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
@@ -234,7 +290,7 @@ def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
     return meaning
 
 
-def _settings(text: str) -> Mapping[str, str]:
+def settings_of(text: str) -> Mapping[str, str]:
     """Settings that a meaning says, each once."""
     told = phrases(Line(0, text, 1, {}), least=1) if text else {}
     said = {
@@ -246,6 +302,8 @@ def _settings(text: str) -> Mapping[str, str]:
             said["gpus"] = said["pp"]
         elif said["pp"] == "1" and _ON_ONE_DEVICE.search(text):
             said["gpus"] = "1"
+    if "attention" not in said and (kernel := attention_told(text)):
+        said["attention"] = kernel
     much = how_much_named(text.strip(" .;,")) if not said and text else None
     return {"recompute": much} if much and much != "on" else said
 
@@ -273,35 +331,79 @@ _ON_ONE_DEVICE = deferred(
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
-    for paragraph in _paragraphs(lines):
-        starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
+    for paragraph in paragraphs(lines):
+        if defined := list(_defined(paragraph)):
+            yield from defined
+            continue
         text = " ".join(line.text for line in paragraph)
-        if several := _ITEM_OF_SEVERAL.fullmatch(text):
-            places = tuple((line.number, 0, len(line.text)) for line in paragraph)
-            for one in _together(several["signs"], several["meant"]):
+        if several := _ITEM_OF_SEVERAL.fullmatch(text) or _BARE_OF_SEVERAL.fullmatch(text):
+            stop = _ENDS.search(text, several.start("meant"))
+            end = stop.end() if stop else len(text)
+            places = tuple(placed(paragraph, 0, end))
+            for one in _together(several["signs"], text[several.start("meant") : end]):
                 yield one._replace(line=places[0][0], places=places)
             continue
         turns = list(_IN_TURN.finditer(text))
         for each in turns:
-            places = tuple(_placed(paragraph, starts, *each.span()))
+            places = tuple(placed(paragraph, *each.span()))
             for name, meaning in _in_turn(each):
                 if sign := _sign(name, meaning, ""):
                     yield sign._replace(line=places[0][0], places=places)
         bare = _BARE_ITEM.match(text)
         found = [bare] if bare else _explained(text, turns)
-        for at, each in enumerate(found):
+        unit = ""  # of the numbers that the signs before stand for
+        for at, each in reversed([*enumerate(found)]):
             following = found[at + 1].start() if at + 1 < len(found) else len(text)
             stop = _ENDS.search(text, each.end(), following)
             end = stop.end() if stop else following
             name = next(word for key in "abcde" if (word := each.groupdict().get(key)))
             more = _WITHOUT_IT.match(text, end, following)
             end = more.end() if more and more["again"] in (None, name) else end
+            more = _OTHERWISE.match(text, max(end - 1, 0), following)
+            end = more.end() if more else end
             meaning = text[each.end() : end]
+            if number := _A_NUMBER_ALONE.fullmatch(meaning):
+                meaning = f"{number[1]}{unit}"
+            told = _NUMBER_FIRST.match(meaning)
+            unit = told[1] if told else ""
             if "pipeline" in text:
                 meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
             if sign := _sign(name, meaning, each["verb"]):
-                places = tuple(_placed(paragraph, starts, each.start(), end))
+                places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
+
+
+def _defined(paragraph: Sequence[Line]) -> Iterator[Sign]:
+    """The signs that a list of definitions explains: a term on a line of its own, and below it,
+    indented or behind a colon, what it stands for. None of another paragraph."""
+    first = paragraph[0].column
+    terms = [at for at, line in enumerate(paragraph)
+             if line.column <= first and not _DEFINITION.match(line.text)]  # fmt: skip
+    if not terms or terms[0] or len(paragraph) < len(terms) * 2:
+        return
+    bounds = list(pairwise([*terms, len(paragraph)]))
+    named = [_TERM.fullmatch(paragraph[begin].text.strip()) for begin, _ in bounds]
+    if not all(named) or any(end - begin < len("td") for begin, end in bounds):
+        return
+    for (begin, end), term in zip(bounds, named, strict=True):
+        meaning = " ".join(line.text.strip(" :") for line in paragraph[begin + 1 : end])
+        name = next(filter(None, term.groups())) if term else ""
+        if sign := _sign(name, meaning, ":"):
+            places = tuple((line.number, 0, len(line.text)) for line in paragraph[begin:end])
+            yield sign._replace(line=paragraph[begin].number, places=places)
+
+
+_DEFINITION = deferred(r"(?: {2,}|\t|:\s+)\S")
+
+_TERM = deferred(
+    rf"``({_WORD})``|`({_WORD})`|\*\*({_WORD})\*\*|\*({_WORD})\*|([A-Za-z][\w+.-]{{0,23}})"
+)
+
+_A_NUMBER_ALONE = deferred(r"\s*([0-9]+(?:,[0-9]{3})*)\s*(?:,|/|&|,? ?\b(?:and|or)\b)?\s*")
+
+_NUMBER_FIRST = deferred(r"\s*[0-9][0-9,]*( [A-Za-z][^0-9.;()]{2,60})")
+"""A number and what it counts, which the signs in front leave out: `` `4k` = 4096 and `8k` = 8192
+tokens``."""
 
 
 def _explained(text: str, turns: Sequence[re.Match[str]]) -> list[re.Match[str]]:
@@ -337,6 +439,10 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     other = _WITHOUT_IT.search(meaning)
     without = other["rest"] if other and other["again"] in (None, name) else ""
     rest = _WITHOUT_IT.sub(" ", meaning) if without else meaning
+    if not without and (off := _OTHERWISE.search(meaning)):
+        rest = meaning[: off.start()] + meaning[off.end() :]
+        again = {*settings_of(rest.strip(" .;,()")).items()} - {("recompute", "none")}
+        without = _NOT_AGAIN if again and {name for name, _ in again} <= {*_AGAIN} else ""
     core = name.strip("-_+()=./")
     pieces, letters = _pieces(core)
     fields: tuple[str, ...] = ()
@@ -346,7 +452,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
         letters = ()
     known = configured_by(pieces[0].rstrip("-_="))
     switch = known in _AGAIN and len(pieces[0]) <= LONGEST_SWITCH
-    if not re.search("[A-Za-z]", "".join(pieces)) or (known and not switch):
+    if not re.search("[A-Za-z]", "".join(pieces)) or (known and not (switch or fields)):
         return None
     flags = re.IGNORECASE if len(pieces[0]) > SHORT else re.NOFLAG
     written = "([0-9]{1,5})".join(map(re.escape, pieces))
@@ -410,12 +516,25 @@ def _field(name: str) -> str:
 
 def _together(signs: str, meant: str) -> Iterator[Sign]:
     """Signs that one item of a list explains, each with its part of what they mean."""
-    names = [each.strip("`*: ") for each in re.split(r"[/,]", signs)]
-    fields = _fields(meant.strip(" .;"), len(names))
-    parts = _BETWEEN_NAMES.split(meant) if fields else ()
+    names = [each.strip("`*: ") for each in re.split(r"[/,]|\s(?:and|or)\s", signs)]
+    meant = meant.strip(" .;")
+    stems = {_DIGITS_LAST.sub("", name) for name in names}
+    if len(stems) == 1 and stems.isdisjoint(names) and _fields(meant, 1):
+        names, parts = [f"{stems.pop()}N"], [meant]  # `z2, z3: ZeRO stage`
+    elif _fields(meant, len(names)):
+        parts = _BETWEEN_NAMES.split(meant)
+    else:
+        parts = _ALTERNATIVES.split(meant)
+        parts = parts if len(parts) == len(names) else []
     for name, part in zip(names, parts, strict=False):
         if sign := _sign(name, part, ":"):
             yield sign
+
+
+_DIGITS_LAST = re.compile(r"[0-9]+$")
+
+_ALTERNATIVES = re.compile(r",? or |[,/;] | and ")
+"""Between what one and the other of several signs stand for."""
 
 
 _NOT = "".join(
@@ -431,17 +550,16 @@ SHORT = 3
 """Letters of a sign whose case counts."""
 
 
-def _placed(
-    paragraph: Sequence[Line], starts: Sequence[int], begin: int, end: int
-) -> Iterator[tuple[int, int, int]]:
-    """The parts of lines that a part of their paragraph is."""
+def placed(paragraph: Sequence[Line], begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The parts of lines that a part of their paragraph, joined by blanks, is."""
+    starts = [0, *accumulate(len(line.text) + 1 for line in paragraph)]
     for line, start in zip(paragraph, starts, strict=False):
         first, last = max(begin - start, 0), min(end - start, len(line.text))
         if first < last:
             yield line.number, first, last
 
 
-def _paragraphs(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def paragraphs(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     """Paragraphs of prose, and items of lists, each by its lines; no code."""
     held: list[Line] = []
     code = False

@@ -363,7 +363,7 @@ def _layout(text: str) -> Mapping[str, str]:
     alone = alone or bool(_SHARDED.fullmatch(text.strip()))
     alone = alone or any(map(_SHARDS.fullmatch, parts)) or any(map(_SHARDING.fullmatch, parts))
     alone = alone or any(map(_COMPILED.fullmatch, parts))
-    return said if set(said) - {"zero_stage", "dtype"} or alone else {}
+    return said if set(said) - {"zero_stage", "dtype", "attention"} or alone else {}
 
 
 _MESH = deferred(
@@ -408,8 +408,8 @@ def _part(text: str) -> dict[str, str] | None:
         return {"sharding": kind} | ({"dp": shards[2]} if shards[2] else {})
     if _COMPILED.fullmatch(text):
         return {}
-    if text.casefold() in ("ac", "ckpt", "remat", "recompute"):
-        return {"activation_checkpointing": "True"}
+    if word := _WORDS.get(text.casefold()):
+        return dict([word])
     if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):
         return {"zero_stage": stage[1]}
     if _PRODUCT.fullmatch(text) or _SHARDING.fullmatch(text):
@@ -428,6 +428,42 @@ def _part(text: str) -> dict[str, str] | None:
         return None
     return {name: str(int(part[2]) * 1024) if part[3] else part[2]}
 
+
+_WORDS = {
+    **dict.fromkeys(("flash", "flashattn", "fa2", "fa3"), ("attention", "flash")),
+    "unfused": ("attention", "unfused"),
+    **dict.fromkeys(("ac", "ckpt", "remat", "recompute"), ("activation_checkpointing", "True")),
+}
+"""Parts of a layout without a number, and what each says: `tp4pp2-mbs1-flash`."""
+
+_DATE = deferred(r"(?:20[0-9]{2}-?[01][0-9]|[01][0-9]-)-?[0-3][0-9](?:-?[0-9]{4,6})?")
+
+_LENGTH = deferred(r"[0-9]{1,4}[kK]")
+"""A part of a name that may be how long sequences are: which a legend says."""
+
+
+def run_named(text: str) -> dict[str, str]:
+    """Values of the name of a run that is put together of a model, settings and perhaps a date.
+
+    >>> run_named("2025-02-10_qwen2.5-1.5b_4k_mb8")
+    {'model': 'qwen2.5-1.5b', 'micro_batch': '8'}
+    >>> run_named("llama3-8b_tp2_bf16_try3"), run_named("llama3-8b_bf16")
+    ({}, {})
+    """
+    parts = [part for part in text.split("_") if part] if len(text) <= LONGEST else []
+    said: dict[str, str] = {}
+    for part in parts if len(parts) > LEAST_PARTS else ():
+        if _DATE.fullmatch(part) or _LENGTH.fullmatch(part):
+            continue
+        told = {"model": part} if model_named(part) == part else _part(part)
+        if told is None or any(said.get(n, v) != v for n, v in told.items()):
+            return {}
+        said |= told
+    return said if "model" in said and set(said) - {"model", "dtype", "zero_stage"} else {}
+
+
+LEAST_PARTS = 2
+"""Parts of what is a name alone, or a name and a remark: no settings."""
 
 _SEVERAL = deferred(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
 

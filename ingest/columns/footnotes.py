@@ -110,7 +110,8 @@ _MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
-    r"|\(([+#*~°†‡]{1,2})\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])|(?<=[\w)%\]\s.])\\?(\*{1,3})$"
+    r"|\(([+#*~°†‡]{1,2})\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])"
+    r"|(?<=[\w)%\]\s.†‡§])\\?(\*{1,3})(?=[†‡§]{0,2}$)"
 )
 
 _EMPHASIS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
@@ -138,6 +139,33 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
 _MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]")
 
 
+def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> str:
+    """A name without the signs of notes at its end, of a table that ends at line `end`.
+
+    >>> notes = notes_below([Line(3, "* in fp16", 1, {}), Line(4, "[1] with batch 4", 1, {})])
+    >>> without_marks("Qwen2-7B*", notes, 2), without_marks("r50_fpn [1]", notes, 2)
+    ('Qwen2-7B', 'r50_fpn')
+    >>> without_marks("A*", notes, 4), without_marks("r50 [2]", notes, 2)
+    ('A*', 'r50 [2]')
+    """
+    if not notes or len(text) > LONGEST or not _MAY_SIGN.search(text):
+        return text
+    bare = text.rstrip()
+    while found := _LAST_SIGN.search(bare):
+        if found.start() == 0 or not any(noted([f"x{found[0].strip()}"], notes, end)):
+            break
+        bare = bare[: found.start()].rstrip(" ,\\")
+    return bare if bare != text.rstrip() else text
+
+
+_LAST_SIGN = re.compile(
+    r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?[\w*†‡§]{1,3}[)\]]?\s*(?:</a>\s*)?</sup>"
+    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<!10)[¹²³⁴-⁹†‡§]"
+    r"|(?<!\*)\*{1,3})$"
+)
+"""The sign of a note at the end of a name."""
+
+
 def may_be_noted(cells: pl.DataFrame) -> bool:
     """Whether a sign of a footnote may stand in a cell of a sheet."""
     texts = cells.select(pl.col(pl.String).str.contains(_MAY_SIGN.pattern).any())
@@ -146,11 +174,46 @@ def may_be_noted(cells: pl.DataFrame) -> bool:
 
 _OTHER_ROWS = deferred(
     r"\b(?:all )?(?:the |our |of the )?(?:other|remaining) (?:rows|runs|models|ones|entries|numbers"
-    r"|lines|configurations|results|measurements|jobs|sizes)\b"
-    r"|\ball (?:the )?others\b|\beverything else\b"
-    r"|其[余他](?:行|模型|配置|实验|结果)?[均都]?",
+    r"|lines|configurations|results|measurements|jobs|sizes|networks)\b"
+    r"|\b(?:all )?(?:the )?others\b|\beverything else\b|\ball else\b"
+    r"|\bthe rest\b(?! of (?:the|this|its|our) (?:epoch|run|training|time|memory"
+    r"|layers|step|model|page))"
+    r"|其[余餘他它](?:的)?(?:各?行|模型|配置|实验|結果|结果)?[均都]?"
+    r"|(?:それ|その他|他の(?:行|モデル|結果|もの|実験))(?:以外)?(?:は|では)|それ以外(?:の[^\s、。]{1,6})?は?"
+    r"|나머지(?: ?(?:모델|행|결과|실험))?(?:들)?(?:은|는)?|다른 (?:모델|행|결과)(?:들)?(?:은|는)?",
     re.IGNORECASE,
 )
+
+_MARKS = (
+    r"(?:foot-?notes?|notes?|marks?|marker|stars?|asterisks?|daggers?|symbols?|superscripts?|signs?"
+    r"|[*†‡§]|`[*†‡§]`|\"[*†‡§]\"|\\\*)(?![\w-]| of\b)"
+)
+
+_ROWS = (
+    r"(?:rows|runs|models|names|ones|entries|numbers|lines|configs|configurations|results|networks"
+    r"|cases|values)"
+)
+
+_UNMARKED = deferred(
+    rf"(?:\b(?:all )?(?:the )?{_ROWS} )?(?:(?:that |which )?(?:have|has|are) )?"
+    rf"\b(?:without|with no|no) (?:an? |the |any |such an? )?{_MARKS}(?: (?:at|behind|beside|after"
+    rf"|next to|on|in) (?:the|its|their)(?: \w+)? (?:names?|labels?|rows?))?"
+    rf"|\b(?:if|when|where|wherever) (?:there is|there['’]s|a (?:row|name|model) has|the name has"
+    rf"|it has) (?:no|not an?) {_MARKS}(?: (?:at|behind|beside|after|next to|on|in) "
+    rf"(?:the|its|their)(?: model)? (?:names?|labels?|rows?|table))?"
+    rf"|\bunless (?:there is |it has |a (?:row|name|model) has |(?:it is )?marked with )?"
+    rf"(?:an? )?{_MARKS}"
+    r"(?:(?: at the name)? says? (?:otherwise|so|something else))?"
+    rf"|\b(?:all )?(?:the )?un-?marked {_ROWS}"
+    r"|(?:没有|無|无|不带|未带|未标(?:注|记)?|未加)(?:星号|\*|†|标记|标注|脚注|註記)?的?(?:行|模型|配置|结果|实验|項目)[均都]?"
+    r"|(?:印|\*|†|※|注|アスタリスク|脚注)の?(?:ない|無い|なし(?:の)?|付いていない|ついていない)(?:行|モデル|もの|結果)は?"
+    r"|(?:별표|표시|각주|\*|†)(?:가|이)? ?없는 ?(?:모델|행|항목|결과|것|실험)(?:들)?(?:은|는)?",
+    re.IGNORECASE,
+)
+"""Rows whose names have no sign of a note: `models without an asterisk`, `별표가 없는 모델은`."""
+
+_CLAUSE = deferred(r"[.;。；](?=\s|$)|[。；]|[(（)）]|,\s(?:but |while |whereas |and )?|，")
+"""Between the clauses of a note."""
 
 
 def of_other_rows(text: str) -> re.Match[str] | None:
@@ -160,4 +223,58 @@ def of_other_rows(text: str) -> re.Match[str] | None:
     >>> found[0] if found else None
     'All the other rows'
     """
-    return _OTHER_ROWS.search(text)
+    return _OTHER_ROWS.search(text) or _UNMARKED.search(text)
+
+
+def without_others(text: str) -> str:
+    """A note on some rows without the clause that is of all the others, and what follows.
+
+    >>> without_others("gradient checkpointing (it is off for the others)")
+    'gradient checkpointing '
+    >>> without_others("batch 2, the rest with batch 4"), without_others("batch 2")
+    ('batch 2', 'batch 2')
+    """
+    found = of_other_rows(text)
+    if found is None:
+        return text
+    begins = [each.start() for each in _CLAUSE.finditer(text, 0, found.start())]
+    return text[: begins[-1] if begins else found.start()]
+
+
+def said_of_others(text: str) -> str:
+    """The clause of a note that is of all the other rows, without the words that name these.
+
+    >>> said_of_others("checkpointing on (it is off for the others)")
+    'it is off for'
+    >>> said_of_others("재계산을 켠 결과. 별표가 없는 모델은 재계산 없이 학습했습니다.")
+    '재계산 없이 학습했습니다'
+    >>> said_of_others("in fp16; the rest is in bf16"), said_of_others("in fp16")
+    ('is in bf16', '')
+    """
+    found = of_other_rows(text)
+    if found is None:
+        return ""
+    begin, end = clause_around(text, found)
+    return f"{text[begin : found.start()]}{text[found.end() : end]}".strip(" ,:：、，.")
+
+
+def clause_around(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Where the clause of some words of a text begins and ends; what they open is of it: `for the
+    others, it is off`."""
+    begin = max([each.end() for each in _CLAUSE.finditer(text, 0, found.start())], default=0)
+    stop = _CLAUSE.search(text, found.end())
+    opens = not text[begin : found.start()].strip() and stop is not None
+    if opens and stop and stop[0][0] in ",，" and not text[found.end() : stop.start()].strip():
+        stop = _CLAUSE.search(text, stop.end())
+    return begin, stop.start() if stop else len(text)
+
+
+def unmarked(text: str) -> re.Match[str] | None:
+    """The words of a sentence on rows whose names have no sign of a note.
+
+    >>> found = unmarked("Training is in fp32 if there is no footnote at the name.")
+    >>> found[0] if found else None
+    'if there is no footnote at the name'
+    >>> unmarked("without notes of the meeting") and unmarked("All models are in bf16.")
+    """
+    return _UNMARKED.search(text)

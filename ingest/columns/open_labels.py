@@ -318,7 +318,7 @@ def with_models(grid: Grid) -> Grid:
     column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under `model id` name
     none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _BACKBONES):
+    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES):
         return grid
     detectors = [at for at, label in enumerate(labels) if label in _DETECTORS]
     if len(detectors) == 1 and {*labels} & _BACKBONES:  # `Method | Backbone`: a network in a model
@@ -338,6 +338,9 @@ def with_models(grid: Grid) -> Grid:
         named = []
     named = named or [at for at, label in enumerate(labels) if label in _NAMES
                       and texts[at] and (ids or all(map(_names_a_model, texts[at])))]  # fmt: skip
+    named = named or [at for at, label in enumerate(labels) if label in _CONFIGS
+                      and len({*texts[at]}) == len(rows) > 1
+                      and all(map(_OF_A_NETWORK.fullmatch, texts[at]))]  # fmt: skip
     if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
         told[named[0]] = "model"
     return _with_labels(grid, told) if told else grid
@@ -493,6 +496,22 @@ _NAMES = {"name", "names", "checkpoint", "checkpoints", "variant", "名称", "�
 
 _BACKBONES, _DETECTORS = {"backbone", "backbones"}, {"method", "methods", "detector", "approach"}
 """Labels of a network, and of the model that it is inside of, where both stand."""
+
+_CONFIGS = {"config", "configs", "configname", "configfile", "configuration", "配置", "配置文件"}
+"""Labels of what a model is trained from, by which zoos of models call it."""
+
+_OF_A_NETWORK = re.compile(
+    r"(?:(?:cascade_)?(?:mask|faster|fast|cascade|sparse|grid|libra|dynamic|keypoint)[_-]?rcnn|retinanet"
+    r"|fcos|(?:(?:deformable|conditional|dab)[_-])?detr|dino|yolo(?:v[0-9]+|x|f)?|upernet|pspnet|fcn"
+    r"|deeplab(?:v[0-9])?(?:_?plus)?|segformer|mask2?former|htc|rpn|ssd(?:[0-9]{3})?|centernet|atss"
+    r"|panoptic[_-]fpn|pointrend|solo(?:v2)?|swin|vit|deit|beit|mae|convnext|resnet|resnext|regnet"
+    r"|efficientnet|mobilenet|densenet|hrnet|tsn|tsm|slowfast|i3d|x3d|unet)"
+    r"(?:[0-9]{1,3}[a-z]?)?(?:(?:[_-]|[0-9](?=v[0-9]))[A-Za-z0-9.]{1,12}){0,9}"
+    r"(?: ?\[[0-9a-z]{1,2}\]| ?\*{1,3})?",
+    re.IGNORECASE,
+)
+"""A configuration that is called as its network of images is, perhaps with the sign of a note:
+`mask_rcnn_r50_fpn_gn [1]`."""
 
 _IDENTIFIERS = set(map(normalise, ("model id", "model ids", "model key", "model hash")))
 """Labels of what a model is found by where it is published: a number, or its name."""

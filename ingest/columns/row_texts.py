@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.ingest.columns.footnotes import of_other_rows
+from assay.ingest.columns.footnotes import without_others
 from assay.ingest.columns.spoken_of import EVERY, spoken_of
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Line, Record
@@ -95,12 +95,13 @@ def own_words(record: Record) -> Iterator[Words]:
         others = len(text) <= LONGEST and _others_measured(label, text)
         if others or (len(text) <= LONGEST and _LETTER.search(text)):
             bare = _TARGET.sub(lambda found: " " * len(found[0]), text)
-            own = label not in _NAMED and _OF_THE_RUN.fullmatch(label) is not None
+            own = label == "notes" or (
+                label != "model" and _OF_THE_RUN.fullmatch(label) is not None
+            )
             cited = others or _CITED.search(text) is not None
             yield Words(Line(record.line, bare, record.column, {}), own, cited)
     for line, own in record.noted:
-        if apart := of_other_rows(line.text):
-            line = line._replace(text=line.text[: apart.start()])  # noqa: PLW2901
+        line = line._replace(text=without_others(line.text))  # noqa: PLW2901
         yield Words(line, own, _CITED.search(line.text) is not None)
 
 

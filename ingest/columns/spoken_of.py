@@ -86,7 +86,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ("recompute",): (
         r"\b(?:activation|gradient|grad|selective|full|layer)[ -]?(?:checkpoint\w*|ckpt)"
         r"|\b(?:re-?comput|remat)\w*|(?:\b(?:no|with|without|w/o?)|\+) ?(?:checkpointing|ckpt|AC)\b"
-        r"|\bcheckpoint(?:s|ed|ing)? (?:every|each|all)\b|重计算|激活检查点"
+        r"|\bcheckpoint(?:s|ed|ing)? (?:every|each|all)\b|重计算|激活检查点|再計算|재계산"
     ),
     ("attention",): (
         r"\b(?:flash|eager|fused|unfused|naive|vanilla"

@@ -14,10 +14,11 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.binding import noted_rows
 from assay.ingest.binding.batches_said import settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.binding.label_signs import tell, without
+from assay.ingest.binding.label_signs import Explanation, Sign, tell, without
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.lines.candidates import candidates
@@ -275,9 +276,13 @@ def _bind(
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
     prose = _prose(found) if tabled and document else ()
     letters = letters_in(prose)
-    told, signs = tell([r for _, folded in binding for r in folded.records], prose)
-    prose = without(prose, signs)
-    stated = headed(without(_with_near(lines, found, tabled), signs)) if document else lines
+    every = [record for _, folded in binding for record in folded.records]
+    told, signs = tell(every, prose)
+    of_unmarked, unmarked = noted_rows.tell(every, prose)
+    told |= of_unmarked
+    explained: list[Sign | Explanation] = [*signs, *unmarked]
+    prose = without(prose, explained)
+    stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.used |= told
@@ -287,7 +292,6 @@ def _bind(
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
     if tabled and document:
-        every = [record for _, folded in binding for record in folded.records]
         machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
         mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
         shapes = described(context.statements)

@@ -18,7 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary.devices import only
-from assay.ingest.vocabulary.recomputation import how_much_named
+from assay.ingest.vocabulary.recomputation import how_much_named, how_much_told
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _CHANGES = deferred(
@@ -309,6 +309,10 @@ def _understood(line: Line) -> dict[str, Cell]:
     found = {name: cell for name, cell in phrases(line, least=1).items() if name in SETTINGS}
     if "gpu" in found and (device := only(found["gpu"].text)):
         found["gpu"] = found["gpu"]._replace(text=device.text)
+    if not {"recompute", "activation_checkpointing"} & found.keys() and not line.text.isascii():
+        much = how_much_told(line.text)
+        name, text = ("activation_checkpointing", "True") if much == "on" else ("recompute", much)
+        found |= {name: Cell(text, line.number, line.column)} if text else {}
     if "dtype" not in found and (kind := _IN_FORMAT.match(line.text) or _in_brackets(line.text)):
         found["dtype"] = Cell(kind[1], line.number, line.column + kind.start(1))
     return found

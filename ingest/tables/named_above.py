@@ -92,7 +92,10 @@ _OF_MEMORY = re.compile(
     r"|(?:(?<=training )|(?<=tuning ))(?:GPU )?(?:memory|VRAM)\b(?!\s+(?:bound|efficien|limit|sav))"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
-    r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
+    r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存(?:占用|使用量?|消耗)?"
+    r"|显存(?:占用|使用)?的?峰值"
+    r"|(?:ピーク|最大)(?:GPU)?メモリー?(?:使用量|消費量)?"
+    r"|(?:최대|피크) ?(?:GPU ?)?메모리(?: ?사용량)?",
     re.IGNORECASE,
 )
 
@@ -326,8 +329,13 @@ _OF_WHICH_DEVICE = re.compile(
 )
 """Of which device the peak is: `of any of the GPUs`, `on any rank`. That of all may be a sum."""
 
-_UNIT_BEHIND = re.compile(r"(?:(?!\.\s)[^;|]){1,80}?(?:[(\[]|,? in )([MG]i?B)\b")
-"""`Peak memory of fine-tuning (GB)`, `peak memory reported by the allocator, in GB`."""
+_UNIT_BEHIND = re.compile(
+    r"(?:(?!\.\s)[^;|。；]){0,80}?"
+    r"(?:[(\[（【]|(?<!^),? in |(?:单位|單位|単位|단위)(?:均?为|都?是|는|は)?\s?[:：]?\s?)"
+    r"([MG]i?B)(?![A-Za-z/])"
+)
+"""`Peak memory of fine-tuning (GB)`, `peak memory reported by the allocator, in GB`, or
+`峰值显存，单位 GB`."""
 
 
 _MAY_BE_RATED = re.compile("秒|초당|[Ss]ekunde|seconde|segundo|secondo|в секунду", re.IGNORECASE)

@@ -44,6 +44,7 @@ from assay.ingest.columns.composite import (
     product,
     recipe,
     remark,
+    run_named,
     settings,
     size_alone,
     times,
@@ -327,7 +328,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS
     said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
-    said = said or mentioned(bare)
+    said = said or mentioned(bare) or run_named(bare)
     if not said and normalise(label) in OF_SITES and len(bare) <= LONGEST and (one := only(bare)):
         said = {"gpu": one.text}
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):

@@ -45,7 +45,16 @@ from assay.ingest.columns.column_cells import (
 from assay.ingest.columns.composite import (
     remark,
 )
-from assay.ingest.columns.footnotes import WITHIN, Note, footnotes, may_be_noted, noted, notes_below
+from assay.ingest.columns.footnotes import (
+    NEAR,
+    WITHIN,
+    Note,
+    footnotes,
+    may_be_noted,
+    noted,
+    notes_below,
+    without_marks,
+)
 from assay.ingest.columns.format_columns import format_columns, switch_format
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
@@ -103,7 +112,7 @@ from assay.ingest.columns.titles import (
     of_its_devices,
 )
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
-from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.prose.degree_letters import with_degrees
@@ -867,15 +876,18 @@ class _Table:
             return over
         view = self.view
         over += [(note.line, True) for note in self._pointed]
-        own = group.at is None and not view.turned and not view.melted
-        texts = [row.cells[at].text for at, _ in group.placed if at < len(row.cells)]
+        own = group.at is None and not view.melted
+        texts = [(row.cells[at].text, own or at not in group.own)
+                 for at, _ in group.placed if at < len(row.cells)]  # fmt: skip
         if own and self.grid.syntax == "html":  # whose cells have no signs any more
-            texts += [
-                self._texts[n] for n in {cell.line for cell in row.cells} & self._texts.keys()
-            ]
+            numbers = {cell.line for cell in row.cells} & self._texts.keys()
+            texts += [(self._texts[n], True) for n in numbers]
         end = self._last.number
-        found = [(note.line, own and note.kind != "listed")
-                 for note in noted(texts, self._notes, end)]  # fmt: skip
+        found = [
+            (note.line, of_row and not view.turned and _own_note(note, end))
+            for text, of_row in texts
+            for note in noted([text], self._notes, end)
+        ]
         return found + over
 
     @cached_property
@@ -954,6 +966,8 @@ class _Table:
                     name, scale, kind, state = held
                     record.cells[name] = Cell(cell.text, cell.line, cell.column, scale, kind, state)
                 continue
+            if self._notes and (column.spec is None or not column.spec.numeric):
+                cell = self._unmarked(cell)
             if side and column.spec is None and place not in group.own and devices(cell.text):
                 record.other.append((column.label, cell.text))  # of one side, and not said which
                 continue
@@ -965,6 +979,10 @@ class _Table:
                 self.filled.add(column.label)
                 _keep(known, column, cell.text, record)
         return faults
+
+    def _unmarked(self, cell: GridCell) -> GridCell:
+        """A cell without the signs of notes behind its name."""
+        return cell._replace(text=without_marks(cell.text, self._notes, self._last.number))
 
     def _first_measured(self, record: Record, group: Group) -> Cell | None:
         """The first cell of a row that was a column with a measured number: there it stands."""
@@ -1067,6 +1085,20 @@ class _Table:
         return found
 
 
+def _own_note(note: Note, end: int) -> bool:
+    """Whether a note is a remark on rows of a table that ends at a line; what stands behind a
+    number in brackets may be a source: `[2] Trained in fp16.` right below the table is none."""
+    if note.kind != "listed":
+        return True
+    return note.line.number <= end + NEAR and _A_SOURCE.search(note.line.text) is None
+
+
+_A_SOURCE = re.compile(
+    r"https?:|www\.|\bet al\b|\barXiv\b|\bdoi\b|\b(?:19|20)[0-9]{2}\b|[\"“][A-Z][^\"”]{12,}[\"”]"
+    r"|\bProc(?:\.|eedings)|\]\([^)]*\)|^\s*(?:[A-Z]\. ?)+[A-Z][a-z]+",
+)
+"""Signs of a citation."""
+
 _Held = tuple[str, float, str | None, State]
 """A plain number of a column: its field, its scale, its kind, its state."""
 
@@ -1126,13 +1158,22 @@ def _among_parts(name: str) -> str | None:
 _BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
 
 
+def _numbered(texts: Sequence[tuple[str, str]]) -> bool:
+    """Whether the first text of a row only numbers it, and its name is the next: `| 0 | fp32 |`."""
+    return len(texts) > 1 and _A_NUMBER.fullmatch(texts[0][1]) is not None
+
+
+_A_NUMBER = re.compile(r"[\W_]*[0-9]{1,2}[\W_]*")
+
+
 def _in_its_format(record: Record) -> None:
     """Fill in the number format that the name of a row is, or that stands in brackets behind its
     device: `T4 (fp16)`."""
     if "dtype" in record.cells:
         return
     gpu = record.cells.get("gpu")
-    first = record.other[0][1] if record.other and record.other[0][0] != "column" else ""
+    texts = record.other[1:] if _numbered(record.other) else record.other
+    first = texts[0][1] if texts and texts[0][0] != "column" else ""
     found = _BRACKETED_FORMAT.fullmatch(gpu.text) if gpu and len(gpu.text) <= LONGEST else None
     if found is None and len(first) <= LONGEST:
         found = _IN_FORMAT.fullmatch(first.strip())

@@ -45,6 +45,31 @@ def attention_named(text: str) -> Kernel | None:
     return "unfused" if _UNFUSED.fullmatch(bare) else None
 
 
+_TOLD_FLASH = re.compile(r"\bflash[-_ ]?att(?:entio)?n\b|\bFA-?[23]\b", re.IGNORECASE)
+
+_TOLD_UNFUSED = re.compile(
+    r"\b(?:un-?fused|not fused|non-?fused)\b|\bwritten out\b"
+    r"|\b(?:materiali[sz]\w+|stores?|keeps?) (?:all |all of )?(?:the |its )?"
+    r"(?:attention |full |whole )*(?:scores|score matrix|matrix)\b",
+    re.IGNORECASE,
+)
+
+_OF_IT = re.compile(r"\b(?:attention|attn|softmax|scores?)\b", re.IGNORECASE)
+
+
+def attention_told(text: str) -> Kernel | None:
+    """How attention is computed, by a phrase of a legend that describes its kernel.
+
+    >>> attention_told("attention as in HF (not fused)"), attention_told("softmax(QK)V written out")
+    ('unfused', 'unfused')
+    >>> attention_told("FlashAttention-2 through torch"), attention_told("unfused optimizer")
+    ('flash', None)
+    """
+    flash = _TOLD_FLASH.search(text) is not None
+    unfused = _TOLD_UNFUSED.search(text) is not None and _OF_IT.search(text) is not None
+    return None if flash == unfused else "flash" if flash else "unfused"
+
+
 def names_attention(text: str) -> bool:
     """Whether a text names a kernel of attention, known or not: no mask, and no kind of heads.
 

@@ -23,8 +23,8 @@ _WORDS: Mapping[HowMuch, str] = {
         " not-given not-passed omitted never"
         " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
         " 不重计算 无重计算"
-        " なし 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
-        " 없음 안-함 안함 끔 꺼짐 미사용 미적용 비활성 비활성화 사용-안-함 사용-안함 아니오"
+        " なし なしで 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
+        " 없음 없이 안-함 안함 끔 꺼짐 미사용 미적용 비활성 비활성화 사용-안-함 사용-안함 아니오"
         " keine keiner keines nein aus ohne deaktiviert abgeschaltet"
         " aucun aucune non sans désactivé désactivée ninguno ninguna sin desactivado desactivada"
         " nenhum nenhuma não sem desativado desativada desligado desligada"
@@ -182,6 +182,53 @@ def how_much_named(text: str) -> HowMuch | None:
     if found is None or _OF_WEIGHTS.fullmatch(found[0]):
         return None
     return _said(bare)
+
+
+_RUN_SO = re.compile(
+    r"(?:\s*で)?(?:の)?(?:学習|計測|測定)(?:し(?:た|ました|ています))?(?:結果(?:です)?)?"
+    r"|\s*(?:으?로 )?(?:학습|측정|훈련|실행)(?:했|하였|한)(?:습니다|다| 결과(?:입니다)?)?"
+    r"|(?:进行)?(?:训练|测试|运行)(?:的|得到)?(?:结果)?"
+)
+"""Words behind how something ran."""
+
+_ENDED_KO = r"(?:습니다|다)?(?: 결과(?:입니다)?)?"
+
+_ENDED_JA = r"(?:し(?:た|て(?:います|いる)?|ました))?(?:結果(?:です)?)?"
+
+_SWITCHED = (
+    (re.compile(rf"[을를]? (?:켰|켠|(?:사용|적용|활성화)(?:했|한)){_ENDED_KO}"), " 사용"),
+    (
+        re.compile(rf"[을를]? (?:껐|끈|끄고|(?:사용하|쓰)지 않(?:았|고|은)){_ENDED_KO}"),
+        " 미사용",
+    ),
+    (re.compile(rf"を(?:オンに|有効(?:化|に)?|使用|利用|適用){_ENDED_JA}"), " 有効"),
+    (
+        re.compile(
+            rf"を(?:オフに|無効(?:化|に)?){_ENDED_JA}"
+            r"|を(?:使用し|利用し|使わ)(?:て)?(?:いない|いません|ない)"
+        ),
+        " 無効",
+    ),
+)
+"""Verbs that switch it on or off, behind it."""
+
+
+def how_much_told(text: str) -> HowMuch | None:
+    """The same of a sentence that says nothing else, in Korean, Japanese or Chinese.
+
+    >>> how_much_told("재계산 없이 학습했습니다."), how_much_told("활성화 재계산을 켰습니다.")
+    ('none', 'on')
+    >>> how_much_told("再計算を有効にした結果です。"), how_much_told("不使用重计算训练")
+    ('on', 'none')
+    >>> how_much_told("재계산 배치 4")
+    """
+    bare = text.strip(f"{_AROUND}.;,、。")
+    for verb, word in _SWITCHED:
+        bare = verb.sub(word, bare)
+    last = list(_RUN_SO.finditer(bare))
+    if last and last[-1].end() == len(bare):
+        bare = bare[: last[-1].start()]
+    return how_much_named(bare)
 
 
 _OF_WEIGHTS = re.compile(r"check-?points?")
