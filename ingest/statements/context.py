@@ -188,7 +188,7 @@ def read_context(
         carried = _carried(context, before, above, [number for _, number, _ in path])
         called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
-        more = told | more | context.unsaid(carried) | called
+        more = told | more | context.unsaid(carried) | called | nest.said_by(line)
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue

@@ -21,6 +21,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import underlines
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, of_whom, said
+from assay.ingest.vocabulary.sections import in_section
 
 ENDS = r"[\w\"'\]}]\}\s*$"
 """How a line ends that holds an object, in polars' syntax."""
@@ -157,12 +158,14 @@ class Nest:
 
     open: list[tuple[int, str]] = field(default_factory=list)
     last: int = 0
+    block: Block | None = None
 
     def aside(self, line: Line, block: Block | None) -> bool:
         """Whether a line stands under a key of something else than the model's training."""
-        if line.number > self.last + 40 or (block is None and HEADING.match(line.text)):
+        of_text = block is None and HEADING.match(line.text)
+        if line.number > self.last + 40 or of_text or block is not self.block:
             self.open.clear()
-        self.last = line.number
+        self.last, self.block = line.number, block
         placed = _PLACED.match(line.text) if "]" in line.text else None
         begin = placed.end() if placed else 0
         rest = line.text[begin:]
@@ -185,3 +188,46 @@ class Nest:
             all_of_it = goes_on or rest.rstrip(" ,;.\\")[-1:] in _CLOSING
             found = found or (all_of_it and ASIDE.search(opens[1]) is not None)
         return found
+
+    def said_by(self, line: Line) -> dict[str, Cell]:
+        """Configuration that a line of a block says with the keys around it: `tensor = 2` below
+        `[parallel]`, or `parallel: {tensor: 2}`."""
+        text = line.text
+        if self.block is None or len(text) > LONGEST_PAIR or _SEPARATING.isdisjoint(text):
+            return {}
+        inward = line.column + len(text) - len(text.lstrip())
+        around = [word for at, key in self.open if at < inward for word in key.split(".")]
+        if held := _HOLDS_PAIRS.fullmatch(text):
+            within, found = [*around, *held[1].split(".")], {}
+            if not any(map(ASIDE.search, within)):
+                for pair in _PAIR_WITHIN.finditer(text, held.start(2), held.end(2)):
+                    found |= _of_key(within, pair, line) or said(
+                        pair[1], pair[2].strip("\"'"), line, pair.start(2)
+                    )
+            return found
+        pair = _PAIR.fullmatch(text)
+        return _of_key(around, pair, line) if pair else {}
+
+
+def _of_key(around: Sequence[str], pair: re.Match[str], line: Line) -> dict[str, Cell]:
+    """What a key says with the sections that it stands in, and those before its dots."""
+    *own, key = pair[1].split(".")
+    label = in_section([*around, *own], key)
+    return said(label, pair[2].strip("\"'"), line, pair.start(2)) if label else {}
+
+
+LONGEST_PAIR = 300
+"""Letters of a line of a configuration that another makes a part of."""
+
+_SEPARATING = frozenset(":=")
+
+_VALUE = r"(\"[^\"]*\"|'[^']*'|[^\s\"'{}\[\](),#]+)"
+
+_PAIR_WITHIN = deferred(rf"[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}")
+
+_PAIR = deferred(rf"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}\s*,?\s*(?:(?:#|//).*)?")
+
+_HOLDS_PAIRS = deferred(
+    r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*(?:dict\(|\{)([^{}()]*)[})]\s*,?\s*(?:(?:#|//).*)?"
+)
+"""A key and an object of one level: `mesh: {data: 8, tensor: 4}`."""

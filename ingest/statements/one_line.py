@@ -527,7 +527,7 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             name = known(str(label))
             if switch := switched_on(str(label), str(tokens["VALUE"])):
-                found.append(("dtype", Cell(switch, line.number, line.column)))
+                found.append((switch[0], Cell(switch[1], line.number, line.column)))
             if unset(str(label), str(tokens["VALUE"])):
                 continue
             if name is None:

@@ -15,7 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.attention_names import attention_named
+from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
@@ -81,7 +81,7 @@ _SCOPE = deferred(
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
 
-SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
+_SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
 """Switches that say the number format."""
 
 _NAME = deferred(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
@@ -112,7 +112,7 @@ def known(label: str) -> str | None:
 
 
 _OF_PROGRAMS = {
-    "ctx": "seq_len", "hosts": "nodes",
+    "ctx": "seq_len", "hosts": "nodes", "attention": "attention", "attn": "attention",
     "devices": "gpus_per_node",  # to Lightning and what is built on it
     "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
     "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",
@@ -230,10 +230,19 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
     return name, text
 
 
-def switched_on(label: str, text: str) -> str | None:
-    """The number format that a switch turns on, `bf16=True`."""
-    switch = SWITCHED.get(label.casefold().lstrip("-").removesuffix(".enabled"))
-    return switch if switch and text.strip("\"'").casefold() in ("true", "1") else None
+def switched_on(label: str, text: str) -> tuple[str, str] | None:
+    """The field that a switch says by being on, and its value: `bf16=True`, `use_flash_attn: 1`.
+
+    >>> switched_on("bf16", "true"), switched_on("use_flash_attention", "True")
+    (('dtype', 'bf16'), ('attention', 'flash'))
+    >>> switched_on("use_flash_attention", "false")
+    """
+    if text.strip("\"'").casefold() not in ("true", "1"):
+        return None
+    own = label.casefold().lstrip("-").removesuffix(".enabled")
+    if kind := _SWITCHED.get(own):
+        return "dtype", kind
+    return ("attention", "flash") if switches_flash(normalise(own)) else None
 
 
 def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
@@ -243,7 +252,7 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     so that no older statement speaks in its place.
     """
     if switch := switched_on(label, text):
-        return {"dtype": Cell(switch, line.number, line.column + at)}
+        return {switch[0]: Cell(switch[1], line.number, line.column + at)}
     name = how_much(known(label), text)
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}

@@ -155,6 +155,7 @@ _WORDS = (
     r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?"
     r"(?:bf16|fp16|fp32|fp8|bfloat16|float16|BF16|FP16|FP32|FP8)(?:[- ](?:true|mixed|AMP))?"
     "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
+    "|(?i:flash(?:[-_]?att(?:entio)?n)?(?:[-_]?[1-4])?)"
 )
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
