@@ -46,7 +46,7 @@ from assay.ingest.statements.command_lines import (
 )
 from assay.ingest.statements.lists import MANY
 from assay.ingest.statements.named_machines import NamedMachines
-from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in
+from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in, of_jobs
 from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, stated
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SAME_FACT
@@ -60,11 +60,12 @@ from assay.ingest.statements.values import (
 )
 from assay.ingest.statements.worth import POSTED, SAYS, may_state
 from assay.ingest.statements.wrapped import (
-    EACH_ADDS,
     FARTHEST,
     Beside,
     Items,
     carried_on,
+    each_adds,
+    each_alone,
     lists_another,
     lists_one,
     named_beside,
@@ -233,8 +234,10 @@ def _carried(
     """Values that a line of prose says with the line above it; references elsewhere are noted."""
     if line is None:
         return {}
-    if EACH_ADDS.search(with_sentence(before, line)):
+    if each_adds(whole := with_sentence(before, line)):
         context.stacked.append(line.number)
+    elif before and before.number in context.stacked[-1:] and each_alone(whole):
+        context.stacked.pop()
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
     return carried_on(before, line) if before else {}
@@ -365,7 +368,8 @@ def _settled(
 ) -> Context:
     """A context whose statements know of each other; `rows` are the lines of runs."""
     texts = {line.number: line.text for line in lines}
-    context.statements = versioned(list(_alternatives(context.statements, texts)))
+    told = of_jobs(context.statements, blocks, texts)
+    context.statements = versioned(list(_alternatives(told, texts)))
     context.statements += taken_over(
         context.references, context.statements, context.titles, context.sections, context.comments
     )

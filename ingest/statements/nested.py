@@ -12,16 +12,16 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import underlines
-from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, of_whom, said
-from assay.ingest.vocabulary.sections import in_section
+from assay.ingest.vocabulary.sections import ASIDE, in_section
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 ENDS = r"[\w\"'\]}]\}\s*$"
 """How a line ends that holds an object, in polars' syntax."""
@@ -198,13 +198,16 @@ class Nest:
         inward = line.column + len(text) - len(text.lstrip())
         around = [word for at, key in self.open if at < inward for word in key.split(".")]
         if held := _HOLDS_PAIRS.fullmatch(text):
-            within, found = [*around, *held[1].split(".")], {}
-            if not any(map(ASIDE.search, within)):
-                for pair in _PAIR_WITHIN.finditer(text, held.start(2), held.end(2)):
-                    found |= _of_key(within, pair, line) or said(
-                        pair[1], pair[2].strip("\"'"), line, pair.start(2)
-                    )
+            found: dict[str, Cell] = {}
+            within = [*around, *held[1].split(".")]
+            pairs = _PAIR_WITHIN.finditer(text, held.start(2), held.end(2))
+            for inner in () if any(map(ASIDE.search, within)) else pairs:
+                value = inner[2].strip("\"'")
+                told = _of_key(within, inner, line)
+                found |= told or said(inner[1], value, line, inner.start(2))
             return found
+        if noted := _NOTED.fullmatch(text):
+            return {"dtype": Cell(noted[1], line.number, line.column + noted.start(1))}
         pair = _PAIR.fullmatch(text)
         return _of_key(around, pair, line) if pair else {}
 
@@ -212,7 +215,7 @@ class Nest:
 def _of_key(around: Sequence[str], pair: re.Match[str], line: Line) -> dict[str, Cell]:
     """What a key says with the sections that it stands in, and those before its dots."""
     *own, key = pair[1].split(".")
-    label = in_section([*around, *own], key)
+    label = None if ASIDE.search(pair[1]) else in_section([*around, *own], key)
     return said(label, pair[2].strip("\"'"), line, pair.start(2)) if label else {}
 
 
@@ -227,7 +230,38 @@ _PAIR_WITHIN = deferred(rf"[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}")
 
 _PAIR = deferred(rf"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}\s*,?\s*(?:(?:#|//).*)?")
 
+_NOTED = deferred(
+    r"\s*[\"']?(?:use_|enable_)?(?:amp|mixed_precision|autocast)[\"']?\s*[:=]\s*(?:true|True|1)\s*,?"
+    rf"\s*(?:#|//)\s*({NUMBER_FORMAT})\W*"
+)
+"""A switch of mixed precision, with a remark which format that is: `use_amp: true  # fp16`."""
+
 _HOLDS_PAIRS = deferred(
     r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*(?:dict\(|\{)([^{}()]*)[})]\s*,?\s*(?:(?:#|//).*)?"
 )
 """A key and an object of one level: `mesh: {data: 8, tensor: 4}`."""
+
+
+def of_jobs(
+    statements: Sequence[Statement], blocks: Mapping[int, Block], texts: Mapping[int, str]
+) -> list[Statement]:
+    """The statements, with the `train_batch_size` of DeepSpeed's configurations as that of the job.
+
+    Its own key for the batch of a device, or for what is sharded, in the same block says whose
+    configuration it is.
+    """
+    theirs = [blocks[n] for n, text in texts.items() if n in blocks and _OF_DEEPSPEED.search(text)]
+    return [
+        replace(each, values={
+            "global_batch" if name == "batch_size" else name: cell
+            for name, cell in each.values.items()
+        })
+        if "batch_size" in each.values and "global_batch" not in each.values
+        and "train_batch_size" in texts.get(each.line, "")
+        and any(blocks.get(each.line) is block for block in theirs)
+        else each
+        for each in statements
+    ]  # fmt: skip
+
+
+_OF_DEEPSPEED = deferred(r"[\"'](?:train_micro_batch_size_per_gpu|zero_optimization)[\"']\s*:")

@@ -115,7 +115,11 @@ _PARTS = (
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
     r" (?:\w+ ){0,4}above|\b(?:scripts?|commands?|snippet|listing|recipe) above\b"
-    r"|\bthe above (?:\w+ )?(?:script|command|snippet))",
+    r"|\bthe above (?:\w+ )?(?:script|command|snippet)|variables above\b|\bnot cumulative\b"
+    r"|\b(?:mit de[nmr] obigen|oben\b|ci-dessus))",
+    "[위앞](?:의|에서)? ?(?:환경|명령|스크립트|설정|옵션)"
+    "|上[記述]?の(?:環境|コマンド|スクリプト|設定|オプ|構成)"
+    "|上[述面文]的?(?:环境|命令|脚本|配置|参数|设置|选项)",
 )
 
 _FORMS = "|".join(_PARTS)

@@ -268,6 +268,30 @@ EACH_ADDS = deferred(
 )
 """A sentence on a table of which each row has what those above it have, and more."""
 
+_EACH_ALONE = deferred(
+    r"\b(?:not|n['’]t|never|non)[ -](?:cumulative|stacked|accumulated|additive|add(?:ed)? up)"
+    r"|\b(?:each|every) (?:\w+ )?(?:alone|by itself|on its own|individually|separately"
+    r"|in isolation)|\bindependent(?:ly)? of (?:each other|one another)\b|不累[加计积]"
+    r"|(?:互相|相互)独立|累積(?:では|で)?な|누적(?:이|은)? ?아니|nicht kumulativ|non cumulatif",
+    re.IGNORECASE,
+)
+
+
+def each_adds(text: str) -> bool:
+    """Whether a text says of a table that each row has what those above it have, and more.
+
+    >>> each_adds("I added one flag at a time."), each_adds("Each row adds to the one above.")
+    (True, True)
+    >>> each_adds("I added one flag at a time to this command, rows are not cumulative.")
+    False
+    """
+    return EACH_ADDS.search(text) is not None and not each_alone(text)
+
+
+def each_alone(text: str) -> bool:
+    """Whether a text says of rows that none has what those above it have."""
+    return _EACH_ALONE.search(text) is not None
+
 
 def with_sentence(before: Line | None, line: Line) -> str:
     """A line of prose behind the sentence that goes on in it, where that is of each row."""
@@ -327,7 +351,7 @@ def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
 
 def _in_two_lines(before: Line, line: Line) -> bool:
     """Whether a sentence with a number goes on from one line to the next, and may say a setting."""
-    if line.number == before.number + 1 and EACH_ADDS.search(with_sentence(before, line)):
+    if line.number == before.number + 1 and each_adds(with_sentence(before, line)):
         return True
     if line.number != before.number + 1 or not _OPEN.match(before.text):
         return False

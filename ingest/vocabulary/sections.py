@@ -3,7 +3,7 @@
 In: the names of the sections around a key of a configuration, outermost first, and the key itself:
 `[parallel]` and `tensor`, `mesh` and `data`, `zero_optimization` and `stage`, `model` and `name`.
 Out: the label that says both at once, for `values.known` to look up, or None where the section
-adds nothing. A section that says nothing of a training (`optimizer`) is not asked for.
+adds nothing. `ASIDE` are sections of something else than the training of the model.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import normalise
+
+ASIDE = deferred(
+    r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
+    r"sampling|sampler|vllm|sglang|serving|tokenizer|optim|optimizer|scheduler|vision|critic"
+    r"|reward|ref|draft|teacher|(?<!activation_)(?<!gradient_)checkpoint|logging|logger)(?:[._]|$)",
+    re.IGNORECASE,
+)
+"""Keys around a value that is of something else than the model's training."""
 
 _HOW = ("mode", "policy", "type", "strategy", "granularity")
 
@@ -65,3 +74,22 @@ def in_section(sections: Sequence[str], key: str) -> str | None:
     section = normalise(sections[-1]) if sections else ""
     keys = next((keys for name, keys in _SECTIONS if name.fullmatch(section)), None)
     return keys.get(normalise(key)) if keys else None
+
+
+_DOTTED = deferred(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")
+
+
+def undotted(label: str) -> str | None:
+    """What a key with the sections before its dots says: itself, or both; None for one of something
+    else than the training, and a label without sections as it is.
+
+    >>> undotted("trainer.num_nodes"), undotted("parallel.tensor"), undotted("tokens/s")
+    ('num_nodes', 'tensor parallel', 'tokens/s')
+    >>> undotted("optimizer.batch_size")
+    """
+    if "." not in label or not _DOTTED.fullmatch(label):
+        return label
+    if ASIDE.search(label):
+        return None
+    *sections, key = label.split(".")
+    return in_section(sections, key) or key
