@@ -22,6 +22,16 @@ _OPTION = deferred(
     r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:(?:=|\s+)(?:\"([^\"]*)\"|'([^']*)'|((?!-)[^\s\"'\\]+)))?"
 )
 
+_LEFT_OUT = deferred(
+    r"\b(?:without|instead of|rather than|unlike"
+    r"|(?:dropp?|remov|omitt?|leav|skipp?)(?:s|es?|ed|ing)?)(?: the| out)?[ `(]{1,3}$",
+    re.IGNORECASE,
+)
+"""What stands before an option that is not given: ``without `--recompute` ``."""
+
+LONGEST_VERB = 24
+"""Letters before an option that say that it is left out."""
+
 _GRES = deferred(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
 """Devices of each node, as SLURM is asked for them: `--gres=gpu:a100:4`."""
 
@@ -163,6 +173,8 @@ def _options(line: Line) -> dict[str, Cell]:
         group = next((n for n in (2, 3, 4) if option[n] is not None), 0)
         at = option.start(group or 1)
         if ASIDE.search(option[1]) or not option[0].startswith("--"):
+            continue
+        if _LEFT_OUT.search(line.text[max(0, option.start() - LONGEST_VERB) : option.start()]):
             continue
         key = undotted(option[1]) or ""
         if gres := _GRES.match(option[0]):

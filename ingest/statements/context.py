@@ -61,6 +61,7 @@ from assay.ingest.statements.values import (
 from assay.ingest.statements.worth import POSTED, SAYS, may_state
 from assay.ingest.statements.wrapped import (
     FARTHEST,
+    Again,
     Beside,
     Items,
     carried_on,
@@ -170,17 +171,18 @@ def read_context(
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
     authors: dict[str, list[tuple[int, int, bool]]] = {}  # sections of a thread, by who writes
+    again = Again(beside)
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
+        again.pass_by(line, [n for _, n, _ in path], heading=heading is not None, code=bool(block))
         if not block and not (heading and line.number in taken):
             path = _opened(context, path, line, heading, authors)
-        aside = nest.aside(line, block)
         if heading:
             variables.clear()
         row = line.number in taken and not _HTML_CAPTION.match(line.text)
         before, above = above, None
-        if row or aside or len(line.text) > LONGEST:
+        if nest.aside(line, block) or row or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
         more = {} if block else items.said_by(line, heading=heading is not None)
@@ -213,7 +215,7 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            _keep(context, lines, at, _of_host(placed, line, source))
+            _keep(context, lines, at, again.placed(_of_host(placed, line, source)))
     _divide(context, lines, blocks, tabled)
     return _settled(context, lines, tabled or taken, blocks)
 

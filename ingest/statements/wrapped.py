@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
 from assay.ingest.columns.number_formats import listed_in
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
-from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import reproduces
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
@@ -329,6 +330,32 @@ class Beside:
         at = bisect_right(self._headings, line)
         end = self._headings[at] if at < len(self._headings) else inf
         return self._headings[at - 1] if at else 0, end
+
+
+class Again:
+    """Blocks of code below a table that are what its runs were started with, as a line says."""
+
+    def __init__(self, beside: Beside | None) -> None:
+        self._beside = beside
+        self._since, self._section, self._in_code = 0, tuple[int, ...](), False
+
+    def pass_by(self, line: Line, path: Sequence[int], *, heading: bool, code: bool) -> None:
+        """Go on to a line; `path` are the headings around the one before it."""
+        self._in_code = code
+        if self._beside is None or code:
+            return
+        said = reproduces(line.text)
+        if heading:
+            self._since = self._beside.under(line.number - 1) if said else 0
+            self._section = tuple(path)
+        elif said and (first := self._beside.under(line.number)):
+            self._since, self._section = first, tuple(path)
+
+    def placed(self, statement: Statement) -> Statement:
+        """A statement of such a block as one of the rows above it."""
+        if not (self._since and self._in_code) or statement.until:
+            return statement
+        return replace(statement, since=self._since, section=self._section)
 
 
 def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
