@@ -127,10 +127,12 @@ def visible(line: Line) -> dict[str, Cell]:
 
 
 _ZERO_FILE = deferred(
-    r"--(?:deepspeed|ds)(?:[_-]config)?[ =][\w./-]{0,80}?(?:zero|stage|_z)[_-]?([0-3])"
-    r"(?![0-9])[\w.-]{0,40}\.json\b"
+    r"(?:--|^\s*[\"']?)(?:deepspeed|ds)(?:[_-]config)?(?:[ =]|[\"']?: )[\"']?[\w./-]{0,80}?"
+    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])[\w.-]{0,40}\.json\b"
+    r"|(?:^\s*|[\w.-])strategy[\"']?(?:=|: )[\"']?deepspeed_stage_([0-3])(?:_offload)?\b"
 )
-"""The file of settings of DeepSpeed that is named after its stage: `--deepspeed zero3.json`."""
+"""The file of settings of DeepSpeed that is named after its stage, `--deepspeed zero3.json` or
+`deepspeed: zero3.json`, and Lightning's name of it, `strategy: deepspeed_stage_2`."""
 
 
 def command(line: Line) -> dict[str, Cell]:
@@ -148,9 +150,11 @@ def command(line: Line) -> dict[str, Cell]:
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
         each = Cell(tasks[1], line.number, line.column + tasks.start(1))
         found.setdefault("gpus_per_node", each)
-    if ".json" in line.text and (sharded := _ZERO_FILE.search(line.text)):
-        at = line.column + sharded.start(1)
-        found.setdefault("zero_stage", Cell(sharded[1], line.number, at))
+    named = ".json" in line.text or "deepspeed_stage_" in line.text
+    if named and (sharded := _ZERO_FILE.search(line.text)):
+        group = sharded.lastindex or 1
+        stage = Cell(sharded[group], line.number, line.column + sharded.start(group))
+        found.setdefault("zero_stage", stage)
     if "VISIBLE_DEVICES" in line.text and _STARTED.search(line.text):
         found |= {} if _OF_HOSTS.search(line.text) else visible(line)
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))

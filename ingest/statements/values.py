@@ -116,6 +116,7 @@ def known(label: str) -> str | None:
 
 _OF_PROGRAMS = {
     "ctx": "seq_len", "hosts": "nodes", "attention": "attention", "attn": "attention",
+    "flash_attn": "attention", "flash_attention": "attention",  # `fa2`
     "devices": "gpus_per_node",  # to Lightning and what is built on it
     "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
     "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",

@@ -64,7 +64,7 @@ _PARTS = (
     r"[0-9][`*]* (?:in|for|across) all\b",
     r"[a-z](?:Args|Config|Arguments)\(\w+=",
     r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
-    r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
+    r"(?i:\b(?:base_)?(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
     r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
     r"GPU models and conf",
@@ -162,7 +162,7 @@ _WORDS = (
     r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?"
     r"(?:bf16|fp16|fp32|fp8|bfloat16|float16|BF16|FP16|FP32|FP8)(?:[- ](?:true|mixed|AMP))?"
     "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
-    "|(?i:flash(?:[-_]?att(?:entio)?n)?(?:[-_]?[1-4])?)"
+    "|(?i:flash(?:[-_]?att(?:entio)?n)?(?:[-_]?[1-4])?|fa[1-4])"
 )
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"

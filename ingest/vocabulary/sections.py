@@ -32,7 +32,8 @@ _AXES = {  # what is shared among devices: axes of a mesh, or keys of a section 
 } | {"pipe": "pipeline parallel"}
 
 _OF_MODEL = {"name": "model name", "id": "model name", "nameorpath": "model name",
-             "pretrainedmodelnameorpath": "model name", "size": "model size"}  # fmt: skip
+             "pretrainedmodelnameorpath": "model name", "size": "model size",
+             "flavor": "model size"}  # fmt: skip
 
 _OF_BATCH = {
     "micro": "micro batch size", "local": "micro batch size", "perdevice": "micro batch size",
