@@ -60,7 +60,7 @@ class _Definition(NamedTuple):
 
 
 def _defined(lines: Sequence[Line]) -> Iterator[_Definition]:
-    """What paragraphs of a document say whose its batches are."""
+    """Definitions, by paragraphs of a document, of whose its batches are."""
     plain = ((line.number, line.text) for line in lines
              if len(line.text) <= LONGEST and not line.text.lstrip().startswith("|"))  # fmt: skip
     for numbers, text in paragraphs(plain):

@@ -133,7 +133,7 @@ it; of the others only whether it has them."""
 
 
 def _the_only(spelled: Sequence[dict[str, Cell]]) -> dict[str, Cell]:
-    """What is spelled out once; nothing where several are."""
+    """The model that alone is spelled out; nothing where several are."""
     return spelled[0] if len(spelled) == 1 else {}
 
 

@@ -53,7 +53,7 @@ class StartedBelow:
                 here.setdefault(first, _Command(each.since, first)).values.update(each.values)
 
     def said_of(self, section: Section, line: int, own: Said) -> dict[str, Cell]:
-        """What the commands below a row say that may have started it."""
+        """Settings that commands below a row say which may have started it."""
         every = [
             each for each in self._of.get(section, {}).values() if each.since <= line < each.line
         ]

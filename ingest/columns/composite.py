@@ -25,7 +25,7 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
-from assay.ingest.vocabulary.sections import in_section
+from assay.ingest.vocabulary.sectioned_keys import in_section
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
@@ -227,7 +227,7 @@ def options(text: str) -> dict[str, str]:
 
 
 def _worded(label: str, value: str) -> dict[str, str]:
-    """What an option says whose value is a word, or a switch."""
+    """Settings of an option whose value is a word, or a switch."""
     name, on = configured_by(label), value.casefold()
     value = re.sub("-(?:true|mixed)$", "", value)  # as Lightning writes number formats
     if name == "recompute" or (name == "dtype" and _DTYPE.fullmatch(value)):

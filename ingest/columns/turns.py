@@ -83,7 +83,7 @@ _HAS_MEMORY = deferred(
     r"\b[A-Z][\w-]*(?: [A-Z0-9][\w-]*){0,2} (?:has|have|comes? with|offers?) (?:only )?"
     r"[0-9]+ ?Gi?B\b"
 )
-"""What a device has: `MI210 has 64 GB`, which says nothing of what runs are on."""
+"""Memory of a device: `MI210 has 64 GB`, which says nothing of what runs are on."""
 
 
 def turned_device(text: str) -> str:

@@ -15,7 +15,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import cell_of, known, said
-from assay.ingest.vocabulary.sections import ASIDE, undotted
+from assay.ingest.vocabulary.sectioned_keys import ASIDE, undotted
 from assay.ingest.vocabulary.terms import normalise
 
 _OPTION = deferred(
@@ -27,7 +27,7 @@ _LEFT_OUT = deferred(
     r"|(?:dropp?|remov|omitt?|leav|skipp?)(?:s|es?|ed|ing)?)(?: the| out)?[ `(]{1,3}$",
     re.IGNORECASE,
 )
-"""What stands before an option that is not given: ``without `--recompute` ``."""
+"""Words before an option that is not given: ``without `--recompute` ``."""
 
 LONGEST_VERB = 24
 """Letters before an option that say that it is left out."""

@@ -21,7 +21,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import known, no_value, said
 from assay.ingest.vocabulary.devices import names_card, several, signed
 from assay.ingest.vocabulary.languages import in_english
-from assay.ingest.vocabulary.sections import ASIDE
+from assay.ingest.vocabulary.sectioned_keys import ASIDE
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _BRACKETED = deferred(r"\([^()]*\)")

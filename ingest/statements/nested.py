@@ -20,7 +20,7 @@ from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import underlines
 from assay.ingest.statements.values import known, of_whom, said
-from assay.ingest.vocabulary.sections import ASIDE, in_section
+from assay.ingest.vocabulary.sectioned_keys import ASIDE, in_section
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 ENDS = r"[\w\"'\]}]\}\s*$"
@@ -213,7 +213,7 @@ class Nest:
 
 
 def _of_key(around: Sequence[str], pair: re.Match[str], line: Line) -> dict[str, Cell]:
-    """What a key says with the sections that it stands in, and those before its dots."""
+    """Configuration that a key says with the sections that it stands in, and those before its dots."""
     *own, key = pair[1].split(".")
     label = None if ASIDE.search(pair[1]) else in_section([*around, *own], key)
     return said(label, pair[2].strip("\"'"), line, pair.start(2)) if label else {}

@@ -65,7 +65,7 @@ from assay.ingest.vocabulary.devices import (
 )
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.program_names import program_named
-from assay.ingest.vocabulary.sections import ASIDE
+from assay.ingest.vocabulary.sectioned_keys import ASIDE
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2

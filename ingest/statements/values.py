@@ -20,7 +20,7 @@ from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_c
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.recomputation import how_much_again
-from assay.ingest.vocabulary.sections import undotted
+from assay.ingest.vocabulary.sectioned_keys import undotted
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}

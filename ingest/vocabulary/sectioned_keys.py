@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import normalise
 
-ASIDE = deferred(
+ASIDE = re.compile(
     r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
     r"sampling|sampler|vllm|sglang|serving|tokenizer|optim|optimizer|scheduler|vision|critic"
     r"|reward|ref|draft|teacher|(?<!activation_)(?<!gradient_)checkpoint|logging|logger)(?:[._]|$)",
@@ -77,11 +76,11 @@ def in_section(sections: Sequence[str], key: str) -> str | None:
     return keys.get(normalise(key)) if keys else None
 
 
-_DOTTED = deferred(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")
+_DOTTED = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")
 
 
 def undotted(label: str) -> str | None:
-    """What a key with the sections before its dots says: itself, or both; None for one of something
+    """Label of a key with the sections before its dots: itself, or both; None for one of something
     else than the training, and a label without sections as it is.
 
     >>> undotted("trainer.num_nodes"), undotted("parallel.tensor"), undotted("tokens/s")
