@@ -213,7 +213,7 @@ class Nest:
 
 
 def _of_key(around: Sequence[str], pair: re.Match[str], line: Line) -> dict[str, Cell]:
-    """Configuration that a key says with the sections that it stands in, and those before its dots."""
+    """Configuration that a key says with the sections around it, and those before its dots."""
     *own, key = pair[1].split(".")
     label = None if ASIDE.search(pair[1]) else in_section([*around, *own], key)
     return said(label, pair[2].strip("\"'"), line, pair.start(2)) if label else {}
