@@ -8,13 +8,16 @@ the number of sequences per card`. Columns of batches are labelled so before the
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
 
 from assay.ingest.columns.open_labels import whose_batch
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.scopes import paragraphs
-from assay.ingest.schema.record import Line, Record
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
 
 _FIELDS = {"micro": "micro_batch", "global": "global_batch"}
 
@@ -24,33 +27,50 @@ _SIZES = {"micro_batch", "global_batch", "global_batch_tokens"}
 def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set[int]) -> set[int]:
     """Give rows, in place, the batches that are said of them as whose they are; the lines that say
     whose."""
+    texts = {line.number: line.text for line in lines}
     open_ = [
         row for row in records
         if row.tabled and (cell := row.cells.get("batch_size")) is not None
-        and cell.value_origin == "stated" and cell.state == "value"
-        and not _SIZES & row.cells.keys()
+        and (cell.value_origin == "stated" or _overrides(texts.get(cell.line, ""), cell))
+        and cell.state == "value" and not _SIZES & row.cells.keys()
     ]  # fmt: skip
-    told = _defined(lines, tabled) if open_ else {}
-    if len(told) != 1:
+    told = list(_defined(lines)) if open_ else []
+    if len({each.whose for each in told}) != 1:
         return set()
-    ((whose, defined),) = told.items()
-    for row in open_:
-        row.cells[_FIELDS[whose]] = row.cells.pop("batch_size")
-    return defined
-
-
-def _defined(lines: Sequence[Line], tabled: Set[int]) -> dict[str, set[int]]:
-    """Whose the batches of a document are, as its definitions say that stand above its tables, in a
-    section without any; nothing where one of a section with tables says something else."""
     heads = [line.number for line in lines if line.text.startswith("#")]
     with_tables = {bisect_right(heads, row) for row in tabled}
-    first = min(tabled, default=0)
-    told: dict[str, set[int]] = {}
+    first, used = min(tabled, default=0), set[int]()
+    for row in open_:
+        mine = bisect_right(heads, row.line)
+        for each in told:
+            section = bisect_right(heads, each.lines[0])
+            general = each.lines[0] < first and section not in with_tables
+            if general or (section == mine and each.lines[0] < row.line):
+                row.cells[_FIELDS[each.whose]] = row.cells.pop("batch_size")
+                used.update(each.lines)
+                break
+    return used
+
+
+class _Definition(NamedTuple):
+    """Whose batches are, as a paragraph says on its lines."""
+
+    whose: str
+    lines: Sequence[int]
+
+
+def _defined(lines: Sequence[Line]) -> Iterator[_Definition]:
+    """Definitions, by paragraphs of a document, of whose its batches are."""
     plain = ((line.number, line.text) for line in lines
              if len(line.text) <= LONGEST and not line.text.lstrip().startswith("|"))  # fmt: skip
     for numbers, text in paragraphs(plain):
         for whose in whose_batch(text):
-            general = numbers[0] < first and bisect_right(heads, numbers[0]) not in with_tables
-            told.setdefault(whose if general else f"of some {whose}", set()).update(numbers)
-    agree = len({word.removeprefix("of some ") for word in told}) == 1
-    return {word: at for word, at in told.items() if word in _FIELDS and agree}
+            yield _Definition(whose, list(numbers))
+
+
+_OVERRIDE = deferred(r"[|\s`]*(?:[\w.-]+[.])?batch_?size[ =]", re.IGNORECASE)
+
+
+def _overrides(text: str, cell: Cell) -> bool:
+    """Whether a cell of a row is an option that sets a batch: `data.batch_size=64`."""
+    return _OVERRIDE.match(text, max(cell.column - 1, 0)) is not None

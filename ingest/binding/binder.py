@@ -66,6 +66,7 @@ from assay.ingest.binding.comparing import (
     unlike,
     without,
 )
+from assay.ingest.binding.started_below import StartedBelow, is_below
 from assay.ingest.columns.cells import fills, number_of
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
@@ -131,6 +132,11 @@ _ASKED = ("model", "model_size", "parameters", "hidden", "gpu", "gpus", "nodes")
 it; of the others only whether it has them."""
 
 
+def _the_only(spelled: Sequence[dict[str, Cell]]) -> dict[str, Cell]:
+    """The model that alone is spelled out; nothing where several are."""
+    return spelled[0] if len(spelled) == 1 else {}
+
+
 class Binder:
     """Answers what is bound to a row, and what is said above it, for rows from the top down."""
 
@@ -160,8 +166,7 @@ class Binder:
         )
         self._host = host([each for each in self.statements if each.host])
         self._device = {"gpu": context.device} if context.device else {}
-        spelled = list(architectures(self.statements))
-        self._architecture = spelled[0] if len(spelled) == 1 else {}
+        self._architecture = _the_only(list(architectures(self.statements)))
         self._above: dict[Section, dict[str, Cell | None]] = {}
         self._met: set[Section] = set()  # sections with steps of a run
         self._titled: dict[int, frozenset[str]] = {}
@@ -195,6 +200,7 @@ class Binder:
         for each in self.statements:
             if begun := context.commands.get(each.line):
                 self._commands.setdefault(begun, {}).update(each.values)
+        self._started = StartedBelow(self.statements, context.commands)
         self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
@@ -384,6 +390,9 @@ class Binder:
         below = self._said_below[bisect_right(self._backward, line)]
         take(below, "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
+        if tabled:
+            started = self._started.said_of(section, line, row)
+            take(started, "assumed", ASSUMED_LAWS["section"])
         for values, law in self._of_document(section, row, tabled=tabled):
             take(values, "assumed", law)
         if not any(is_said(own.get(name)) for name in NAMING):
@@ -503,7 +512,9 @@ class Binder:
             mine = [
                 each
                 for each in self._in_section.get(section, ())
-                if not each.of_run and (each.since or not each.size)
+                if not each.of_run
+                and (each.since or not each.size)
+                and not is_below(each, self.context.commands)
             ]
             self._notes[section] = [each.line for each in mine], agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]

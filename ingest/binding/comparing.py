@@ -104,13 +104,14 @@ _BETWEEN_NAMES = deferred(r"[\s_./-]+")
 
 
 def same_in_code(said: Cell | None, held: Cell | None) -> bool:
-    """Whether a model is called by an identifier that is its name without how many parameters are
-    active: `wren_moe_30b` where it is `Wren-MoE-30B-A3B`."""
+    """Whether a model is called by an identifier that is its name in other signs, or without how
+    many parameters are active: `dit_l2` where it is `DiT-L/2`, `wren_moe_30b` where it is
+    `Wren-MoE-30B-A3B`."""
     if said is None or held is None or not _IDENTIFIER.fullmatch(said.text):
         return False
     whole = _ACTIVE.sub("", held.text)
     own, name = (_BETWEEN_NAMES.sub("", each).casefold() for each in (said.text, whole))
-    return whole != held.text and own == name
+    return own == name and (whole != held.text or "_" in said.text)
 
 
 def overridden(record: Record, said: Said) -> dict[str, Cell]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from assay.ingest.columns.titles import format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
 from assay.ingest.vocabulary.card_counts import CARDS, cards_of
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
@@ -24,6 +25,7 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
+from assay.ingest.vocabulary.sectioned_keys import in_section
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
@@ -203,6 +205,8 @@ def options(text: str) -> dict[str, str]:
     {'tp': '2', 'micro_batch': '4'}
     >>> options("model.tensor_model_parallel_size=4 model.data.seq_length=8192"), options("a.b=c d")
     ({'tp': '4', 'seq_len': '8192'}, {})
+    >>> options("model.attn=flash"), options("trainer.strategy=fsdp model.grad_ckpt=true")
+    ({'attention': 'flash'}, {'sharding': 'FULL_SHARD', 'activation_checkpointing': 'True'})
     """
     said: dict[str, str] = {}
     pattern, at = (_OPTION, 0) if text.startswith("--") else (_OVERRIDE, 0)
@@ -213,16 +217,36 @@ def options(text: str) -> dict[str, str]:
         at = found.end()
         *path, key = re.split(r"\.", found[1])
         value = (found[2] or "").strip("\"'")
-        name = configured_by(key)
-        if normalise("".join(path)) == "activationcheckpoint" and key == "mode":
-            name = "recompute"
-        if _LEFT_OUT & set(path) or name is None:
-            continue
-        value = re.sub("-(?:true|mixed)$", "", value)  # as Lightning writes number formats
-        worded = name == "recompute" or (name == "dtype" and _DTYPE.fullmatch(value))
-        if worded or (name in _SET and value.isdecimal() and value.strip("0")):
-            said[name] = value
+        label = in_section(path, key) or key
+        if not _LEFT_OUT & set(path):
+            said |= _worded(label, value)
+            name = configured_by(label)
+            if name in _SET and value.isdecimal() and value.strip("0"):
+                said[name] = value
     return said
+
+
+def _worded(label: str, value: str) -> dict[str, str]:
+    """Settings of an option whose value is a word, or a switch."""
+    name, on = configured_by(label), value.casefold()
+    value = re.sub("-(?:true|mixed)$", "", value)  # as Lightning writes number formats
+    if name == "recompute" or (name == "dtype" and _DTYPE.fullmatch(value)):
+        return {name: value}
+    if name == "activation_checkpointing" and on in ("true", "false"):
+        return {name: on.capitalize()}
+    if name == "attention" or normalise(label) in ("attention", "attn"):
+        kernel = attention_named(value)
+        return {"attention": kernel} if kernel else {}
+    if on == "true" and switches_flash(normalise(label)):
+        return {"attention": "flash"}
+    if normalise(label) in _STRATEGIES and _FULL_SHARDING.fullmatch(value):
+        return {"sharding": "FULL_SHARD"}
+    return {}
+
+
+_STRATEGIES = {"strategy", "distributedstrategy", "parallelstrategy"}
+
+_FULL_SHARDING = re.compile("fsdp[12]?", re.IGNORECASE)
 
 
 _NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.IGNORECASE)

@@ -51,7 +51,7 @@ _IS = (
     r"|reported|specified|shown|understood|meant|the (?:size|number|one|batch(?: ?size)?)))*"
 )
 
-_SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ -]?sizes?)?|bs)[`*_\"]*"
+_SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ _-]?sizes?)?|bs)[`*_\"]*"
 
 _OF_ONE = re.compile(
     rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "

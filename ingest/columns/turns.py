@@ -64,6 +64,8 @@ def turned(text: str) -> frozenset[str]:
     ['seq_len']
     >>> sorted(turned("H100s! Otherwise like before.")), sorted(turned("FP8 is fast on H100."))
     (['gpu'], [])
+    >>> sorted(turned("The A100 has 80 GB. Then I added a flag."))
+    []
     >>> sorted(turned("Compared to last year we now see more tokens."))
     []
     """
@@ -72,9 +74,16 @@ def turned(text: str) -> frozenset[str]:
     own = of_these_runs(text)
     parts = [part for part in sentences(own) if may_turn(part)]
     found = frozenset[str]().union(*map(spoken_of, parts))
-    if not parts or not devices(own):
+    if not parts or not devices(_HAS_MEMORY.sub(" ", own)):
         return found
     return found | {"gpu"}
+
+
+_HAS_MEMORY = deferred(
+    r"\b[A-Z][\w-]*(?: [A-Z0-9][\w-]*){0,2} (?:has|have|comes? with|offers?) (?:only )?"
+    r"[0-9]+ ?Gi?B\b"
+)
+"""Memory of a device: `MI210 has 64 GB`, which says nothing of what runs are on."""
 
 
 def turned_device(text: str) -> str:

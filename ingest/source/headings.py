@@ -244,6 +244,34 @@ def of_what_ran(title: str) -> bool:
     return _WHAT_RAN.fullmatch(title) is not None
 
 
+_REPRODUCES = deferred(
+    r"(?:\b(?:to|how to|for) reproduc(?:e|ing)\b|^[\W_0-9]*reproduc(?:e|ing|tion|ibility)\b"
+    r"|\bcommands? (?:behind|for|of|used for) (?:these|the|this|each|every) "
+    r"|\b(?:these|the|all) (?:numbers|results|rows|runs) (?:above )?(?:were|are) "
+    r"(?:had|obtained|made|measured|started|produced) (?:with|by)\b|^\W*复现|再現|^\W*재현)",
+    re.IGNORECASE,
+)
+
+_REPRODUCES_ELSE = deferred(
+    r"\b(?:not|cannot|can['’]t|bug|issue|error|crash|eval\w*|accuracy|inference|serving|paper|data"
+    r"|datasets?|figures?|plots?|first|last|best|one|row|example|e\.g|loss|curves?)\b",
+    re.IGNORECASE,
+)
+"""Words by which it is not the runs of a whole table."""
+
+
+def reproduces(text: str) -> bool:
+    """Whether a line, or a heading, is over what the runs of the table above it were started with.
+
+    >>> reproduces("<summary>How to reproduce this</summary>"), reproduces("### Reproducing")
+    (True, True)
+    >>> reproduces("To reproduce the bug:"), reproduces("We could reproduce it.")
+    (False, False)
+    """
+    plain = _TAG.sub(" ", text)
+    return _REPRODUCES.search(plain) is not None and not _REPRODUCES_ELSE.search(plain)
+
+
 _SCRIPT = deferred(
     rf"{NUMBERED}(?:(?:the|our|launch(?:ing)?|start|run|training|pre-?training|reference) )*"
     r"(?:scripts?|(?:launch|start|training|run) commands?)\W*"

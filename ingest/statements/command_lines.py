@@ -15,11 +15,22 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import cell_of, known, said
+from assay.ingest.vocabulary.sectioned_keys import ASIDE, undotted
 from assay.ingest.vocabulary.terms import normalise
 
 _OPTION = deferred(
     r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:(?:=|\s+)(?:\"([^\"]*)\"|'([^']*)'|((?!-)[^\s\"'\\]+)))?"
 )
+
+_LEFT_OUT = deferred(
+    r"\b(?:without|instead of|rather than|unlike"
+    r"|(?:dropp?|remov|omitt?|leav|skipp?)(?:s|es?|ed|ing)?)(?: the| out)?[ `(]{1,3}$",
+    re.IGNORECASE,
+)
+"""Words before an option that is not given: ``without `--recompute` ``."""
+
+LONGEST_VERB = 24
+"""Letters before an option that say that it is left out."""
 
 _GRES = deferred(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
 """Devices of each node, as SLURM is asked for them: `--gres=gpu:a100:4`."""
@@ -68,14 +79,6 @@ SWITCHES = {
 LEFT_OPEN = {"trainbatchsize", "batchsize"}
 """Options that are of a device to one program and of the whole job to another."""
 
-ASIDE = deferred(
-    r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
-    r"sampling|sampler|vllm|sglang|serving|tokenizer|optim|optimizer|scheduler|vision|critic|reward|ref|draft|teacher|"
-    r"checkpoint|logging|logger)(?:[._]|$)",
-    re.IGNORECASE,
-)
-"""Keys around a value that is of something else than the model's training."""
-
 _NAME = deferred(r"[A-Za-z0-9./_=+-]{12,}")
 
 _PART = deferred(
@@ -99,15 +102,37 @@ FEWEST = 4
 _EACH_NODE = deferred(r"(?:^|[\s;|$`/])deepspeed\s.*--num_gpus\b")
 """DeepSpeed's launcher, which starts as many processes on each node."""
 
-_OF_HOSTS = deferred(r"\s(?:--hostfile|-H|--num_nodes)\b")
-"""Its options for more nodes than the one that it runs on."""
+_OF_HOSTS = deferred(r"\s(?:--hostfile|-H|--(?:num_nodes|nnodes|num_machines)(?![ =]1\b))\b")
+"""Options of launchers for more nodes than the one that it runs on."""
+
+
+_VISIBLE = deferred(r"\b[A-Z_]+_VISIBLE_DEVICES ?= ?[\"']?([0-9]+(?:,[0-9]+)*)(?![0-9,])")
+
+_STARTED = deferred(
+    r"_VISIBLE_DEVICES=\S+ (?:[A-Z_]+=\S+ )*"
+    r"(?:python3?|torchrun|accelerate|deepspeed|bash|sh|tune|litgpt|xtuner|llamafactory-cli|uv run"
+    r"|\./[\w./-]+|\\$)(?!.*\b(?:vllm|sglang|serve\w*|infer\w*|eval\w*|generat\w*|chat|demo"
+    r"|predict\w*)\b)"
+)
+"""A command that sees but some devices, and neither serves nor evaluates a model."""
+
+
+def visible(line: Line) -> dict[str, Cell]:
+    """How many devices a line lets programs see: `CUDA_VISIBLE_DEVICES=0,1 torchrun …`."""
+    seen = _VISIBLE.search(line.text)
+    if seen is None:
+        return {}
+    many = str(seen[1].count(",") + 1)
+    return {"gpus": Cell(many, line.number, line.column + seen.start(1))}
 
 
 _ZERO_FILE = deferred(
-    r"--(?:deepspeed|ds)(?:[_-]config)?[ =][\w./-]{0,80}?(?:zero|stage|_z)[_-]?([0-3])"
-    r"(?![0-9])[\w.-]{0,40}\.json\b"
+    r"(?:--|^\s*[\"']?)(?:deepspeed|ds)(?:[_-]config)?(?:[ =]|[\"']?: )[\"']?[\w./-]{0,80}?"
+    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])[\w.-]{0,40}\.json\b"
+    r"|(?:^\s*|[\w.-])strategy[\"']?(?:=|: )[\"']?deepspeed_stage_([0-3])(?:_offload)?\b"
 )
-"""The file of settings of DeepSpeed that is named after its stage: `--deepspeed zero3.json`."""
+"""The file of settings of DeepSpeed that is named after its stage, `--deepspeed zero3.json` or
+`deepspeed: zero3.json`, and Lightning's name of it, `strategy: deepspeed_stage_2`."""
 
 
 def command(line: Line) -> dict[str, Cell]:
@@ -125,9 +150,13 @@ def command(line: Line) -> dict[str, Cell]:
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
         each = Cell(tasks[1], line.number, line.column + tasks.start(1))
         found.setdefault("gpus_per_node", each)
-    if ".json" in line.text and (sharded := _ZERO_FILE.search(line.text)):
-        at = line.column + sharded.start(1)
-        found.setdefault("zero_stage", Cell(sharded[1], line.number, at))
+    named = ".json" in line.text or "deepspeed_stage_" in line.text
+    if named and (sharded := _ZERO_FILE.search(line.text)):
+        group = sharded.lastindex or 1
+        stage = Cell(sharded[group], line.number, line.column + sharded.start(group))
+        found.setdefault("zero_stage", stage)
+    if "VISIBLE_DEVICES" in line.text and _STARTED.search(line.text):
+        found |= {} if _OF_HOSTS.search(line.text) else visible(line)
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
     words = sum("=" not in word for word in line.text.split())
     listed = len(settings) > max(1, words)  # a sentence has more words than settings
@@ -135,7 +164,7 @@ def command(line: Line) -> dict[str, Cell]:
         for setting in settings:
             group = 2 if setting[2] is not None else 3
             if not ASIDE.search(setting[1]):
-                key = setting[1].rpartition(".")[2]
+                key = undotted(setting[1]) or ""
                 found |= _said(key, setting[group], line, setting.start(group))
     if assigned := _VARIABLE.fullmatch(line.text):
         found |= _said(assigned[1], assigned[2], line, assigned.start(2))
@@ -149,7 +178,9 @@ def _options(line: Line) -> dict[str, Cell]:
         at = option.start(group or 1)
         if ASIDE.search(option[1]) or not option[0].startswith("--"):
             continue
-        key = option[1].rpartition(".")[2]
+        if _LEFT_OUT.search(line.text[max(0, option.start() - LONGEST_VERB) : option.start()]):
+            continue
+        key = undotted(option[1]) or ""
         if gres := _GRES.match(option[0]):
             found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
         elif not group and normalise(key) in SWITCHES:

@@ -46,7 +46,7 @@ from assay.ingest.statements.command_lines import (
 )
 from assay.ingest.statements.lists import MANY
 from assay.ingest.statements.named_machines import NamedMachines
-from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in
+from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in, of_jobs
 from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, stated
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SAME_FACT
@@ -60,11 +60,13 @@ from assay.ingest.statements.values import (
 )
 from assay.ingest.statements.worth import POSTED, SAYS, may_state
 from assay.ingest.statements.wrapped import (
-    EACH_ADDS,
     FARTHEST,
+    Again,
     Beside,
     Items,
     carried_on,
+    each_adds,
+    each_alone,
     lists_another,
     lists_one,
     named_beside,
@@ -169,17 +171,18 @@ def read_context(
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
     authors: dict[str, list[tuple[int, int, bool]]] = {}  # sections of a thread, by who writes
+    again = Again(beside)
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
+        again.pass_by(line, [n for _, n, _ in path], heading=heading is not None, code=bool(block))
         if not block and not (heading and line.number in taken):
             path = _opened(context, path, line, heading, authors)
-        aside = nest.aside(line, block)
         if heading:
             variables.clear()
         row = line.number in taken and not _HTML_CAPTION.match(line.text)
         before, above = above, None
-        if row or aside or len(line.text) > LONGEST:
+        if nest.aside(line, block) or row or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
         more = {} if block else items.said_by(line, heading=heading is not None)
@@ -188,7 +191,7 @@ def read_context(
         carried = _carried(context, before, above, [number for _, number, _ in path])
         called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
-        more = told | more | context.unsaid(carried) | called
+        more = told | more | context.unsaid(carried) | called | nest.said_by(line)
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -212,7 +215,7 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            _keep(context, lines, at, _of_host(placed, line, source))
+            _keep(context, lines, at, again.placed(_of_host(placed, line, source)))
     _divide(context, lines, blocks, tabled)
     return _settled(context, lines, tabled or taken, blocks)
 
@@ -233,8 +236,10 @@ def _carried(
     """Values that a line of prose says with the line above it; references elsewhere are noted."""
     if line is None:
         return {}
-    if EACH_ADDS.search(with_sentence(before, line)):
+    if each_adds(whole := with_sentence(before, line)):
         context.stacked.append(line.number)
+    elif before and before.number in context.stacked[-1:] and each_alone(whole):
+        context.stacked.pop()
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
     return carried_on(before, line) if before else {}
@@ -365,7 +370,8 @@ def _settled(
 ) -> Context:
     """A context whose statements know of each other; `rows` are the lines of runs."""
     texts = {line.number: line.text for line in lines}
-    context.statements = versioned(list(_alternatives(context.statements, texts)))
+    told = of_jobs(context.statements, blocks, texts)
+    context.statements = versioned(list(_alternatives(told, texts)))
     context.statements += taken_over(
         context.references, context.statements, context.titles, context.sections, context.comments
     )

@@ -18,10 +18,10 @@ from assay.ingest.prose.counted_machines import machines
 from assay.ingest.prose.machine_words import counts_hosts
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
 from assay.ingest.vocabulary.devices import names_card, several, signed
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.sectioned_keys import ASIDE
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _BRACKETED = deferred(r"\([^()]*\)")

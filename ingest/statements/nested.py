@@ -12,15 +12,16 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import underlines
-from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, of_whom, said
+from assay.ingest.vocabulary.sectioned_keys import ASIDE, in_section
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 ENDS = r"[\w\"'\]}]\}\s*$"
 """How a line ends that holds an object, in polars' syntax."""
@@ -157,12 +158,14 @@ class Nest:
 
     open: list[tuple[int, str]] = field(default_factory=list)
     last: int = 0
+    block: Block | None = None
 
     def aside(self, line: Line, block: Block | None) -> bool:
         """Whether a line stands under a key of something else than the model's training."""
-        if line.number > self.last + 40 or (block is None and HEADING.match(line.text)):
+        of_text = block is None and HEADING.match(line.text)
+        if line.number > self.last + 40 or of_text or block is not self.block:
             self.open.clear()
-        self.last = line.number
+        self.last, self.block = line.number, block
         placed = _PLACED.match(line.text) if "]" in line.text else None
         begin = placed.end() if placed else 0
         rest = line.text[begin:]
@@ -185,3 +188,80 @@ class Nest:
             all_of_it = goes_on or rest.rstrip(" ,;.\\")[-1:] in _CLOSING
             found = found or (all_of_it and ASIDE.search(opens[1]) is not None)
         return found
+
+    def said_by(self, line: Line) -> dict[str, Cell]:
+        """Configuration that a line of a block says with the keys around it: `tensor = 2` below
+        `[parallel]`, or `parallel: {tensor: 2}`."""
+        text = line.text
+        if self.block is None or len(text) > LONGEST_PAIR or _SEPARATING.isdisjoint(text):
+            return {}
+        inward = line.column + len(text) - len(text.lstrip())
+        around = [word for at, key in self.open if at < inward for word in key.split(".")]
+        if held := _HOLDS_PAIRS.fullmatch(text):
+            found: dict[str, Cell] = {}
+            within = [*around, *held[1].split(".")]
+            pairs = _PAIR_WITHIN.finditer(text, held.start(2), held.end(2))
+            for inner in () if any(map(ASIDE.search, within)) else pairs:
+                value = inner[2].strip("\"'")
+                told = _of_key(within, inner, line)
+                found |= told or said(inner[1], value, line, inner.start(2))
+            return found
+        if noted := _NOTED.fullmatch(text):
+            return {"dtype": Cell(noted[1], line.number, line.column + noted.start(1))}
+        pair = _PAIR.fullmatch(text)
+        return _of_key(around, pair, line) if pair else {}
+
+
+def _of_key(around: Sequence[str], pair: re.Match[str], line: Line) -> dict[str, Cell]:
+    """Configuration that a key says with the sections around it, and those before its dots."""
+    *own, key = pair[1].split(".")
+    label = None if ASIDE.search(pair[1]) else in_section([*around, *own], key)
+    return said(label, pair[2].strip("\"'"), line, pair.start(2)) if label else {}
+
+
+LONGEST_PAIR = 300
+"""Letters of a line of a configuration that another makes a part of."""
+
+_SEPARATING = frozenset(":=")
+
+_VALUE = r"(\"[^\"]*\"|'[^']*'|[^\s\"'{}\[\](),#]+)"
+
+_PAIR_WITHIN = deferred(rf"[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}")
+
+_PAIR = deferred(rf"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*{_VALUE}\s*,?\s*(?:(?:#|//).*)?")
+
+_NOTED = deferred(
+    r"\s*[\"']?(?:use_|enable_)?(?:amp|mixed_precision|autocast)[\"']?\s*[:=]\s*(?:true|True|1)\s*,?"
+    rf"\s*(?:#|//)\s*({NUMBER_FORMAT})\W*"
+)
+"""A switch of mixed precision, with a remark which format that is: `use_amp: true  # fp16`."""
+
+_HOLDS_PAIRS = deferred(
+    r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*[:=]\s*(?:dict\(|\{)([^{}()]*)[})]\s*,?\s*(?:(?:#|//).*)?"
+)
+"""A key and an object of one level: `mesh: {data: 8, tensor: 4}`."""
+
+
+def of_jobs(
+    statements: Sequence[Statement], blocks: Mapping[int, Block], texts: Mapping[int, str]
+) -> list[Statement]:
+    """The statements, with the `train_batch_size` of DeepSpeed's configurations as that of the job.
+
+    Its own key for the batch of a device, or for what is sharded, in the same block says whose
+    configuration it is.
+    """
+    theirs = [blocks[n] for n, text in texts.items() if n in blocks and _OF_DEEPSPEED.search(text)]
+    return [
+        replace(each, values={
+            "global_batch" if name == "batch_size" else name: cell
+            for name, cell in each.values.items()
+        })
+        if "batch_size" in each.values and "global_batch" not in each.values
+        and "train_batch_size" in texts.get(each.line, "")
+        and any(blocks.get(each.line) is block for block in theirs)
+        else each
+        for each in statements
+    ]  # fmt: skip
+
+
+_OF_DEEPSPEED = deferred(r"[\"'](?:train_micro_batch_size_per_gpu|zero_optimization)[\"']\s*:")

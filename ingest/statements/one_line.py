@@ -24,6 +24,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import (
     command,
     composed_name,
+    visible,
 )
 from assay.ingest.statements.lists import by_commas, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import LONGEST, PLACED, nested
@@ -224,8 +225,9 @@ def _in_any_words(
         statement = replace(statement, values=held) if held else None
     if statement is not None and _TURNS.search(line.text):
         statement = _without_turns(statement, line)
-    if statement is not None and "VISIBLE_DEVICES" in line.text:
-        statement = _of_visible(statement, line)
+    if statement is not None and "VISIBLE_DEVICES" in line.text and (one := visible(line)):
+        seen = {name: cell for name, cell in one.items() if name in statement.values}
+        statement = replace(statement, values={**statement.values, **seen})
     if line.text.lstrip().startswith("|"):
         return statement
     caption = statement is not None and statement.caption
@@ -264,17 +266,6 @@ _RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?
 
 _SYMBOL = deferred(r"\$(?:[A-Za-z][\w{}]*\s*=\s*)?([0-9][0-9,]*)\$")
 """A number of a formula, with its symbol perhaps: `a length of $s = 4096$`."""
-
-_VISIBLE = deferred(r"\b[A-Z_]+_VISIBLE_DEVICES ?= ?[\"']?([0-9]+(?:,[0-9]+)*)(?![0-9,])")
-
-
-def _of_visible(statement: Statement, line: Line) -> Statement:
-    """A statement whose number of devices is how many of them its line lets programs see."""
-    seen = _VISIBLE.search(line.text)
-    if seen is None or "gpus" not in statement.values:
-        return statement
-    count = Cell(str(seen[1].count(",") + 1), line.number, line.column + seen.start(1))
-    return replace(statement, values={**statement.values, "gpus": count})
 
 
 def _network(line: Line) -> dict[str, Cell]:
@@ -527,7 +518,7 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             name = known(str(label))
             if switch := switched_on(str(label), str(tokens["VALUE"])):
-                found.append(("dtype", Cell(switch, line.number, line.column)))
+                found.append((switch[0], Cell(switch[1], line.number, line.column)))
             if unset(str(label), str(tokens["VALUE"])):
                 continue
             if name is None:

@@ -43,7 +43,6 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.lists import by_commas
 from assay.ingest.statements.sentences import (
     OF_FAMILIES,
@@ -66,6 +65,7 @@ from assay.ingest.vocabulary.devices import (
 )
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.program_names import program_named
+from assay.ingest.vocabulary.sectioned_keys import ASIDE
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2

@@ -20,7 +20,8 @@ from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
 
 _SCRIPT = (
-    r"(?:(?:job|launch|training|batch|Slurm|run) )?(?:scripts?|commands?|snippet|listing|recipe)"
+    r"(?:(?:job|launch|training|batch|Slurm|run) )?(?:scripts?|commands?|snippet|listing|recipe"
+    r"|(?:environment|shell|env) variables|exports)"
 )
 
 _PLACE = (
@@ -64,15 +65,29 @@ _REFERS_IN_CHINESE = deferred(
     r"[^。；;0-9]{0,8})"
 )
 
+_OTHER_ABOVE = deferred(
+    r"(?P<above>(?:위|앞)(?:의|에서)? ?(?:\w+ )?(?:환경 ?변수|명령어?|스크립트|설정|옵션|구성)"
+    r"(?:으로|로|을 |를 )"
+    r"|上(?:記|述)?の(?:環境変数|コマンド|スクリプト|設定|オプション|構成)(?:で|を使|を用|により)"
+    r"|(?:使用|采用|用|按照?|以|基于|通过)上(?:述|面|文)的?(?:环境变量|命令|脚本|配置|参数|设置|选项)"
+    r"|\bmit (?:den|dem|der) (?:obigen (?:Umgebungsvariablen|Befehl|Kommando|Skript|Einstellungen"
+    r"|Konfiguration)|(?:Umgebungsvariablen|Befehl|Skript|Einstellungen|Konfiguration) oben)\b"
+    r"|\bavec (?:les variables(?: d['’]environnement)?|la commande|le script|les options"
+    r"|la configuration) ci-dessus)",
+    re.IGNORECASE,
+)
+"""Runs with what stands above, in other languages: `위 환경 변수로`, `上記の設定で`."""
+
 _MAY_REFER = re.compile(
     r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|by|from|via)\b.{0,60}"
     r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
-    r"|message|comment|OP\b)|同上|[同与和].{0,8}[节表章]"
+    r"|message|comment|OP\b)|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige|ci-dessus"
 )
 
 _MAY_END = re.compile(
     r"above|before|revious|receding|\blast |[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|\bpost\b"
     r"|descri|message|comment|\b(?:OP|PR|MR)\b|issue|request|同上|[节表章]"
+    r"|[위앞上]|oben|obige|ci-dessus"
 )
 """In every line with the place that a sentence refers to: most have none of these words."""
 
@@ -175,7 +190,7 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     whole = head + line.text
     if len(whole) > LONGEST or not _MAY_REFER.search(whole):
         return None
-    found = _REFERS.search(whole) or _REFERS_IN_CHINESE.search(whole)
+    found = _REFERS.search(whole) or _REFERS_IN_CHINESE.search(whole) or _OTHER_ABOVE.search(whole)
     if found is None or found.end() <= len(head):
         return None
     begin = max((end.end() for end in _END.finditer(whole, 0, found.start())), default=0)

@@ -15,11 +15,12 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.attention_names import attention_named
+from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
 from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.recomputation import how_much_again
+from assay.ingest.vocabulary.sectioned_keys import undotted
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
@@ -81,7 +82,7 @@ _SCOPE = deferred(
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
 
-SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
+_SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
 """Switches that say the number format."""
 
 _NAME = deferred(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
@@ -100,7 +101,9 @@ def known(label: str) -> str | None:
         return None
     if own := _OF_PROGRAMS.get(label.casefold().strip("`\"'").rpartition(".")[2]):
         return own
-    bare = _BRACKETED.sub("", label)
+    if (plain := undotted(label)) is None:
+        return None
+    bare = _BRACKETED.sub("", label := plain)
     if scope := _SCOPE.search(label):
         label = bare = f"{scope[1]} {bare}"  # `Batch Size (global)`
     found = by_label(Configuration).get(normalise(label)) or by_label(Configuration).get(
@@ -112,10 +115,12 @@ def known(label: str) -> str | None:
 
 
 _OF_PROGRAMS = {
-    "ctx": "seq_len", "hosts": "nodes",
+    "ctx": "seq_len", "hosts": "nodes", "attention": "attention", "attn": "attention",
+    "flash_attn": "attention", "flash_attention": "attention",  # `fa2`
     "devices": "gpus_per_node",  # to Lightning and what is built on it
     "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
     "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",
+    "per_device_batch": "micro_batch", "accum_grad": "accumulation",
     "ims_per_batch": "global_batch", "num_microbatches": "accumulation",
     "num_model_chunks": "vp",
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
@@ -230,10 +235,19 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
     return name, text
 
 
-def switched_on(label: str, text: str) -> str | None:
-    """The number format that a switch turns on, `bf16=True`."""
-    switch = SWITCHED.get(label.casefold().lstrip("-").removesuffix(".enabled"))
-    return switch if switch and text.strip("\"'").casefold() in ("true", "1") else None
+def switched_on(label: str, text: str) -> tuple[str, str] | None:
+    """The field that a switch says by being on, and its value: `bf16=True`, `use_flash_attn: 1`.
+
+    >>> switched_on("bf16", "true"), switched_on("use_flash_attention", "True")
+    (('dtype', 'bf16'), ('attention', 'flash'))
+    >>> switched_on("use_flash_attention", "false")
+    """
+    if text.strip("\"'").casefold() not in ("true", "1"):
+        return None
+    own = label.casefold().lstrip("-").removesuffix(".enabled")
+    if kind := _SWITCHED.get(own):
+        return "dtype", kind
+    return ("attention", "flash") if switches_flash(normalise(own)) else None
 
 
 def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
@@ -243,7 +257,7 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     so that no older statement speaks in its place.
     """
     if switch := switched_on(label, text):
-        return {"dtype": Cell(switch, line.number, line.column + at)}
+        return {switch[0]: Cell(switch[1], line.number, line.column + at)}
     name = how_much(known(label), text)
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}
@@ -287,10 +301,41 @@ def of_whom(values: dict[str, Cell], text: str) -> dict[str, Cell]:
     if any((values[n].line, values[n].column) == place for n in _BATCHES if n in values):
         return {name: cell for name, cell in values.items() if name != "batch_size"}
     whose = "global_batch" if _OF_THE_JOB in text else None
+    whose = whose or (_noted(text) if "#" in text or "//" in text else None)
     whose = whose or _by_product(int(batch.text) if batch.text.isdigit() else 0, values)
     if whose is None or values.get(whose, batch).text != batch.text:
         return values
     return {name: cell for name, cell in values.items() if name != "batch_size"} | {whose: batch}
+
+
+def _noted(text: str) -> str | None:
+    """Whose a batch is by the remark behind it: `batch_size: 32  # per GPU`."""
+    remark = _REMARK.search(text)
+    if remark is None or _OF_PARTS.search(remark[1]):
+        return None
+    each, every = _EACH_DEVICE.search(remark[1]), _WHOLE_JOB.search(remark[1])
+    return None if bool(each) == bool(every) else "micro_batch" if each else "global_batch"
+
+
+_REMARK = deferred(r"batch_?size[\"']?\s*[:=]\s*[0-9]+,?\s*(?:#|//)(.*)", re.IGNORECASE)
+
+_EACH_DEVICE = deferred(
+    r"\b(?:per|on each|for each|on every|je|pro|par|por)[ -](?:GPU|NPU|TPU|HPU|device|card|rank"
+    r"|chip|worker|process|accelerator|Karte|carte|tarjeta)\b"
+    r"|(?:GPU|カード|デバイス) ?1? ?[枚台基]? ?(?:あたり|当たり|毎|ごと)"
+    r"|单卡|每[张块个]?(?:GPU|卡|设备)"
+    r"|(?:GPU|장치|카드) ?(?:한 ?장)? ?당",
+    re.IGNORECASE,
+)
+
+_WHOLE_JOB = deferred(
+    r"^\W*(?:global|total|effective)\b|\b(?:over|across|on) all (?:the )?"
+    r"(?:GPU|NPU|TPU|device|card|rank|chip|worker|process)|全局|全体|合計|전체|\binsgesamt\b",
+    re.IGNORECASE,
+)
+
+_OF_PARTS = deferred(r"\bnot\b|\*|\btimes\b|[0-9] ?[x×]", re.IGNORECASE)
+"""A remark that says otherwise, or calculates."""
 
 
 def _by_product(batch: int, values: dict[str, Cell]) -> str | None:

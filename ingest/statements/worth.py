@@ -64,7 +64,7 @@ _PARTS = (
     r"[0-9][`*]* (?:in|for|across) all\b",
     r"[a-z](?:Args|Config|Arguments)\(\w+=",
     r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
-    r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
+    r"(?i:\b(?:base_)?(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
     r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
     r"GPU models and conf",
@@ -115,7 +115,14 @@ _PARTS = (
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
     r" (?:\w+ ){0,4}above|\b(?:scripts?|commands?|snippet|listing|recipe) above\b"
-    r"|\bthe above (?:\w+ )?(?:script|command|snippet))",
+    r"|\bthe above (?:\w+ )?(?:script|command|snippet)|variables above\b|\bnot cumulative\b"
+    r"|\b(?:mit de[nmr] obigen|oben\b|ci-dessus)|\breproduc(?:e|ing|tion)"
+    r"|\bcommands? (?:behind|for|of|used)"
+    r"|\b(?:were|are) (?:had|made|obtained|started|produced) )",
+    "复现|再現|재현",
+    "[위앞](?:의|에서)? ?(?:환경|명령|스크립트|설정|옵션)"
+    "|上[記述]?の(?:環境|コマンド|スクリプト|設定|オプ|構成)"
+    "|上[述面文]的?(?:环境|命令|脚本|配置|参数|设置|选项)",
 )
 
 _FORMS = "|".join(_PARTS)
@@ -155,6 +162,7 @@ _WORDS = (
     r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?"
     r"(?:bf16|fp16|fp32|fp8|bfloat16|float16|BF16|FP16|FP32|FP8)(?:[- ](?:true|mixed|AMP))?"
     "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
+    "|(?i:flash(?:[-_]?att(?:entio)?n)?(?:[-_]?[1-4])?|fa[1-4])"
 )
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
@@ -175,7 +183,13 @@ WORTH = (_WORTHY, *FORMS, TURNS)
 
 _WORTH = deferred(f"{_WORTHY}|{_FORMS}|{COMMENTS}")
 
-SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]", *FORMS[:2])
+_RAN_WITH = (
+    r"(?i:\b(?:and|but|also|runs?|ran|train(?:ed|ing)?|tuned|launched|started|measured|all) with"
+    r" (?:the (?:flags?|options?) )?)`--[A-Za-z]"
+)
+"""An option alone in a sentence that says what was run with it, in polars' syntax."""
+
+SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]|{_RAN_WITH}", *FORMS[:2])
 """One is found in every line that is a list, a command or prose with something of a run in it."""
 
 SAID = deferred("|".join(SAYS))

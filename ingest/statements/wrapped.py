@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
 from assay.ingest.columns.number_formats import listed_in
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
-from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import reproduces
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
@@ -268,6 +269,30 @@ EACH_ADDS = deferred(
 )
 """A sentence on a table of which each row has what those above it have, and more."""
 
+_EACH_ALONE = deferred(
+    r"\b(?:not|n['’]t|never|non)[ -](?:cumulative|stacked|accumulated|additive|add(?:ed)? up)"
+    r"|\b(?:each|every) (?:\w+ )?(?:alone|by itself|on its own|individually|separately"
+    r"|in isolation)|\bindependent(?:ly)? of (?:each other|one another)\b|不累[加计积]"
+    r"|(?:互相|相互)独立|累積(?:では|で)?な|누적(?:이|은)? ?아니|nicht kumulativ|non cumulatif",
+    re.IGNORECASE,
+)
+
+
+def each_adds(text: str) -> bool:
+    """Whether a text says of a table that each row has what those above it have, and more.
+
+    >>> each_adds("I added one flag at a time."), each_adds("Each row adds to the one above.")
+    (True, True)
+    >>> each_adds("I added one flag at a time to this command, rows are not cumulative.")
+    False
+    """
+    return EACH_ADDS.search(text) is not None and not each_alone(text)
+
+
+def each_alone(text: str) -> bool:
+    """Whether a text says of rows that none has what those above it have."""
+    return _EACH_ALONE.search(text) is not None
+
 
 def with_sentence(before: Line | None, line: Line) -> str:
     """A line of prose behind the sentence that goes on in it, where that is of each row."""
@@ -307,6 +332,32 @@ class Beside:
         return self._headings[at - 1] if at else 0, end
 
 
+class Again:
+    """Blocks of code below a table that are what its runs were started with, as a line says."""
+
+    def __init__(self, beside: Beside | None) -> None:
+        self._beside = beside
+        self._since, self._section, self._in_code = 0, tuple[int, ...](), False
+
+    def pass_by(self, line: Line, path: Sequence[int], *, heading: bool, code: bool) -> None:
+        """Go on to a line; `path` are the headings around the one before it."""
+        self._in_code = code
+        if self._beside is None or code:
+            return
+        said = reproduces(line.text)
+        if heading:
+            self._since = self._beside.under(line.number - 1) if said else 0
+            self._section = tuple(path)
+        elif said and (first := self._beside.under(line.number)):
+            self._since, self._section = first, tuple(path)
+
+    def placed(self, statement: Statement) -> Statement:
+        """A statement of such a block as one of the rows above it."""
+        if not (self._since and self._in_code) or statement.until:
+            return statement
+        return replace(statement, since=self._since, section=self._section)
+
+
 def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
     """The lines of prose around the rows of tables that may say a setting, the two of a sentence
     that ends in the next line too."""
@@ -327,7 +378,7 @@ def near_tables(lines: Iterable[Line], rows: Set[int]) -> list[Line]:
 
 def _in_two_lines(before: Line, line: Line) -> bool:
     """Whether a sentence with a number goes on from one line to the next, and may say a setting."""
-    if line.number == before.number + 1 and EACH_ADDS.search(with_sentence(before, line)):
+    if line.number == before.number + 1 and each_adds(with_sentence(before, line)):
         return True
     if line.number != before.number + 1 or not _OPEN.match(before.text):
         return False

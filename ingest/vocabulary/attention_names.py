@@ -77,3 +77,15 @@ def names_attention(text: str) -> bool:
     (True, False, False)
     """
     return attention_named(text) is not None or _OTHER.fullmatch(text.strip(" *_`'\"")) is not None
+
+
+_SWITCH = re.compile(r"(?:use|enable|with)?flash(?:attention|attn|atten)v?[1-4]?(?:enabled)?")
+
+
+def switches_flash(label: str) -> bool:
+    """Whether a label, without case and signs, is that of a switch of fused attention.
+
+    >>> switches_flash("useflashattention"), switches_flash("flashattn"), switches_flash("flash")
+    (True, True, False)
+    """
+    return _SWITCH.fullmatch(label) is not None
