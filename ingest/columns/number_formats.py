@@ -54,6 +54,12 @@ _IS_USED = deferred(
     re.IGNORECASE,
 )
 
+_ALL_IN_IT = deferred(
+    rf"^\W*(?:all|everything)(?: (?:runs?|is|in|with|at|uses))* `?({_NARROW})`?(?=\s*[,;]\s)",
+    re.IGNORECASE,
+)
+"""How a list begins that is of all runs: `Everything bf16, fork of the spring`."""
+
 _MIXED = deferred(
     r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
     rf"(?:with |in |using |is |means |= ?)?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
@@ -199,6 +205,8 @@ def computed_in(text: str) -> Used | None:
             one = len({_used(each).word.casefold() for each in kind}) == 1
             alone = _BEGINS_MIXED.match(text) is not None
             return _used(kind[0])._replace(alone=alone) if one else None
+    if whole := _ALL_IN_IT.match(text):
+        return _used(whole)._replace(alone=True)
     used = list(_USED.finditer(text)) or list(_IS_USED.finditer(text))
     used = used or list(_MULTIPLIED_IN.finditer(text))
     used = used or list(_IN_OTHER_LANGUAGES.finditer(text))

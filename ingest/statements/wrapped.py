@@ -238,7 +238,8 @@ _OF_ABOVE = deferred(
     r"|sequences?|precision|context|length|(?:(?:the|our) )?model)\b"
     r"|(?:the|our|my) (?:box|machines?|cards?|GPUs?|nodes?|servers?|accelerators?|hardware|host"
     r"|workstation|devices?|runs?|numbers|results|rig|test ?bed)\b"
-    r"|.{0,60}\b(?:in all cases|throughout|everywhere|in (?:all|both|every)\b|on both\b))",
+    r"|.{0,60}\b(?:in all cases|throughout|everywhere|in (?:all|both|every)\b|on both\b"
+    r"|(?:of|for|to) (?:all|each|every one) of (?:them|these|those)\b))",
     re.IGNORECASE,
 )
 """How a sentence below a table begins, or goes on, that is of all of its rows."""
