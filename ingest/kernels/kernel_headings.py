@@ -1065,7 +1065,7 @@ INDENT = 6
 
 _OF_EXCHANGES = deferred(
     r"(?<![\w.+/-])(?P<name>(?:[NRHPB]|one|X)CCL|[nr]ccl(?=-tests)|MSCCL(?:\+\+|pp)?|Gloo|NVSHMEM"
-    r"|UCC|(?:Open ?|Intel ?)?MPI|MPICH|MVAPICH2?)(?![\w+])",
+    r"|UCC|(?:Open ?|Intel ?)?MPI|MPICH|MVAPICH2?(?:-(?:GDR|X|[Pp]lus))?)(?![\w+])",
 )
 """Libraries of collectives."""
 
@@ -1115,7 +1115,12 @@ def library_around(lines: Sequence[Line], grid: Grid) -> Cell | None:
     own = [*grid.header(), *(cell.text for row in grid.rows for cell in row.cells)]
     if any(map(_OF_EXCHANGES.search, own)):
         return None
-    above = of_own_author(lines[: grid.begin])
+    return library_above(lines[: grid.begin])
+
+
+def library_above(lines: Sequence[Line]) -> Cell | None:
+    """The same of what follows some lines."""
+    above = of_own_author(lines)
     told = dict[str, Cell]()
     for line in [*_opening(above), *_outside_code(above)]:
         named = {
