@@ -36,6 +36,7 @@ from assay.ingest.kernels.kernel_rates import (
     TYPE,
     beside_libraries,
     by_devices,
+    in_proved_ratios,
     named_sides,
     of_a_type,
     of_cuda,
@@ -138,6 +139,7 @@ def columns_of(
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)
+        columns = in_proved_ratios(grid, columns, bare, table.schema)
     columns = sizes_in_labels(grid, columns, table.schema, bare)
     if len(SIZES_OF_A_CALL & {*above, *(each.spec.name for each in columns if each.spec)}) > 1:
         columns = _named_times(grid, columns, table.schema)

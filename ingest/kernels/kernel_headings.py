@@ -95,7 +95,7 @@ FUSED = re.compile(rf"(?<![A-Za-z]){_FUSED}(?![A-Za-z])", re.IGNORECASE)
 
 _OPERATOR = re.compile(
     rf"(?<![A-Za-z])({_FUSED}|"
-    r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax"
+    r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax(?![ -]attention)"
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
@@ -1018,11 +1018,30 @@ def of_whole_runs(lines: Sequence[Line], grid: Grid, *, headless: bool) -> bool:
     if any(_OF_RUNS.search(text) and not _ATTENTION.search(text) for text in own):
         return True
     near = lines[max(0, grid.begin - _NEAREST) : grid.begin]
-    if any(OF_STEPS.search(line.text) for line in near):
+    if any(OF_STEPS.search(line.text) for line in near) or _of_blocks(lines, grid):
         return True
     titles = (*own, *headings_around(lines, grid)[:2], *grid.header()) if headless else ()
     return any(map(_OF_RUNS.search, titles))
 
+
+def _of_blocks(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the paragraph above a table, or above those right over it, says that its numbers are
+    of whole blocks or layers, in which attention is one call of several."""
+    near = list[str]()
+    for line in reversed(lines[max(0, grid.begin - FAR) : grid.begin]):
+        if near and not line.text.strip():
+            break
+        if line.text.strip() and not ROW.match(line.text):
+            near.append(line.text.strip())
+    return _OF_BLOCKS.search(" ".join(reversed(near))[:LONGEST]) is not None
+
+
+_OF_BLOCKS = deferred(
+    r"\b(?:of|for|over|across) (?:the|a|an|one|each) (?:whole|entire|complete) "
+    r"(?:(?:attention|transformer|decoder|encoder) )?(?:block|layer|module)\b"
+    r"|^\W*(?:(?:attention|transformer|decoder|encoder) )?(?:block|layer|module)[- ]level\b",
+    re.IGNORECASE,
+)
 
 _NEAREST = 3
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
+from assay.ingest.grids.ratios import in_ratio
 from assay.ingest.kernels.collective_ranks import EXCHANGE, ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
@@ -837,6 +838,40 @@ def beside_libraries(
             made[at] = replace(bare, aside=of_curve(label, schema))
     return made
 
+
+def in_proved_ratios(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers with those of two that a printed ratio names one of and is the ratio
+    of in every row: whoever computes, who is compared is of the quantity that the text above says
+    of all, `Paged v3 | Splash | ours | vs Paged v3 | vs Splash`."""
+    made, labels = list(columns), [plain(label) for label in grid.header()]
+    if "kernel" not in fields(schema) or bare.spec is None or not says_how_fast(bare.spec):
+        return made
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows
+            if len(row.cells) == grid.width]  # fmt: skip
+    for at, label in enumerate(labels):
+        compared = _VERSUS.fullmatch(label) if columns[at] == Column() else None
+        pair = in_ratio(rows, [at]) if compared else None
+        if compared is None or pair is None:
+            continue
+        named = (compared["of"] or compared["by"]).casefold()
+        if not any(labels[place].casefold().startswith(named) for place in pair):
+            continue
+        for place in pair:
+            words = {*split(labels[place])} & (NO_KERNEL | UNMEASURED)
+            if made[place] == Column() and not words and only(labels[place]) is None:
+                made[place] = replace(bare, aside=of_curve(labels[place], schema))
+    return made
+
+
+_VERSUS = re.compile(
+    r"(?:speed-?ups? ?|ratio ?|gain ?)?\(?(?:vs\.?|versus|over|against|relative to|/)"
+    r" ?(?P<of>[^()]+)\)?"
+    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)",
+    re.IGNORECASE,
+)
+"""The label of a ratio, with the name of what it is a ratio to, or of."""
 
 _WITH_A_WORD = re.compile(
     rf"(?:(?P<before>[A-Za-z][\w.+-]{{0,20}}) )?(?P<library>{LIBRARIES})"
