@@ -1056,10 +1056,40 @@ _OF_A_RATE = re.compile(r"flop|b/s|^tops$|^[tgp]ops?/s$|^[TG]F$", re.IGNORECASE)
 _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
 
+_CONDITION = re.compile(
+    r"(?:(?:gpu|device|card|system|machine|host|npu) )?(?:is |was )?"
+    r"(?:idle|busy|loaded|unloaded|in use|(?:under|no|without|with|light|heavy|full) (?:cpu |gpu )?load)"
+    r"|(?:\+|with|while|beside|alongside|plus) ?\S.*"
+    r"\b(?:loaded|running|resident|busy|active|in use)(?: ?\([^()]{1,30}\))?"
+    r"|(?:cold|warm|hot|flushed) (?:l2|l2 cache|caches?)|(?:空闲|空载|负载|满载)",
+    re.IGNORECASE,
+)
+"""What else went on while the same calls were measured, in front of their units."""
+
+
+def of_conditions(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements under two conditions or more, which are no kernels and are
+    kept as printed: `GPU idle TFLOPS | GPU idle ms | + model loaded TFLOPS | + model loaded ms`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        name, _, measure = label.rpartition(" ")
+        told = measured_as(measure.strip("()[]"), schema) if _CONDITION.fullmatch(name) else None
+        if told is not None and told.spec is not None and told.scale and says_how_fast(told.spec):
+            sides.setdefault(name, {})[at] = told
+    every = [[each.spec for each in own.values()] for own in sides.values()]
+    if len(sides) < SEVERAL or any(each != every[0] for each in every):
+        return made
+    for name, own in sides.items():
+        for at, column in own.items():
+            made[at] = replace(column, aside={"column": name})
+    return made
+
+
 def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns of the measurements of several kernels, whose name stands in front of each: beside a
     known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
     have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
+    columns = of_conditions(grid, columns, schema)
     made, sides = list(columns), dict[str, dict[int, Column]]()
     if "kernel" not in fields(schema):
         return made
@@ -1073,6 +1103,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         rated = found is not None and found[1] in with_rates  # `JIT ms` beside `JIT TFLOPS`
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
         words -= _of_how(found[1], rated=rated) if found else set()
+        if "column" in columns[at].aside:
+            continue  # of a condition
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if _NO_KERNEL_IN_SIGNS.search(label):
