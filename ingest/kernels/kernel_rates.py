@@ -1058,7 +1058,8 @@ _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
 _CONDITION = re.compile(
     r"(?:(?:gpu|device|card|system|machine|host|npu) )?(?:is |was )?"
-    r"(?:idle|busy|loaded|unloaded|in use|(?:under|no|without|with|light|heavy|full) (?:cpu |gpu )?load)"
+    r"(?:idle|busy|loaded|unloaded|in use"
+    r"|(?:under|no|without|with|light|heavy|full) (?:cpu |gpu )?load)"
     r"|(?:\+|with|while|beside|alongside|plus) ?\S.*"
     r"\b(?:loaded|running|resident|busy|active|in use)(?: ?\([^()]{1,30}\))?"
     r"|(?:cold|warm|hot|flushed) (?:l2|l2 cache|caches?)|(?:空闲|空载|负载|满载)",

@@ -615,7 +615,7 @@ def _printed_passes(lines: Sequence[Line], tables: Sequence[CsvTable]) -> list[G
     return found
 
 
-_IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)*)")
+_IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµμ]+(?:/[A-Za-z]+)*)")
 
 
 def _with_units(grid: Grid) -> Grid:
