@@ -149,7 +149,7 @@ def fold(region: Region) -> Folded:
 
 _NAMES = (
     r"metric_unit|time_unit|kernel(?:[ _](?:name|source))?|(?:hlo )?op(?:[ _](?:name|type))?"
-    r"|operator|num_experts|num_tokens|provider"
+    r"|operator|num_experts|num_tokens|provider|算子(?:名称?)?"
 )
 """Labels that a header of such a table may have."""
 
@@ -199,6 +199,7 @@ FORMAT = Format(
         "| layer",
         "| Layer",
         "perator",
+        "算子",
         "num_experts",
         "num_tokens",
         "time_stats.",
