@@ -60,6 +60,7 @@ from assay.ingest.kernels.kernel_rates import (
     sizes_in_labels,
     times_of_rates,
     with_their_rates,
+    works_apart,
 )
 from assay.ingest.kernels.settings_around import sizes_named
 from assay.ingest.kernels.units_said import measured_above
@@ -140,7 +141,7 @@ def columns_of(
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)
         columns = in_proved_ratios(grid, columns, bare, table.schema)
-    columns = sizes_in_labels(grid, columns, table.schema, bare)
+    columns = works_apart(grid, sizes_in_labels(grid, columns, table.schema, bare))
     if len(SIZES_OF_A_CALL & {*above, *(each.spec.name for each in columns if each.spec)}) > 1:
         columns = _named_times(grid, columns, table.schema)
     if "m" in fields(table.schema):

@@ -1200,6 +1200,31 @@ def _of_attention(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     return len(areas) >= SEVERAL_SIZES and 0 < max(works) <= min(works) * SPREAD
 
 
+_WORK = re.compile(r"[KMGTP]?FLOPS?(?: ?\((?:theoretical|total|ideal)\))?", re.IGNORECASE)
+"""A label of work, or of a rate: of which the numbers below it tell."""
+
+
+def works_apart(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Columns with none for operations that the calls of a table have, in whatever time: numbers
+    below `GFLOPs` that are as their sizes in every row, `S | flash (ms) | GFLOPs`."""
+    made, held = list(columns), {each.spec.name: at for at, each in enumerate(columns) if each.spec}
+    lengths = [held["seq"], held.get("kv_seq", held["seq"])] if "seq" in held else []
+    lengths += [held[name] for name in ("m", "n", "k") if name in held]
+    sizes = [*lengths, *(held[name] for name in ("batch", "heads", "head_dim") if name in held)]
+    for at, label in enumerate(map(plain, grid.header())):
+        spec = columns[at].spec
+        if not lengths or spec is None or spec.name != "flops_rate" or not _WORK.fullmatch(label):
+            continue
+        rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows]
+        told = [row for row in rows if len(row) == grid.width
+                and all(BARE_NUMBER.fullmatch(row[place]) for place in (*sizes, at))]  # fmt: skip
+        areas = [math.prod(_amount(row[place]) for place in sizes) for row in told]
+        each = [_amount(row[at]) / area for row, area in zip(told, areas, strict=True) if area]
+        if len({*areas}) >= SEVERAL_SIZES and 0 < max(each) <= min(each) * SPREAD:
+            made[at] = Column()
+    return made
+
+
 _PROOFS = {"m": _of_a_product, "kv_seq": _of_attention}
 """How a time and a rate prove that they are of whole calls, by a size that these have alone."""
 

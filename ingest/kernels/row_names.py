@@ -10,7 +10,7 @@ row sums up others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
@@ -526,12 +526,34 @@ def _letters_named(grid: Grid) -> Grid:
     numbered = {label: _NUMBERED.get(label.casefold(), "") for label in labels}
     if {"heads", "seq"} <= {*numbered.values()} and {"batch", "head_dim"} <= {*letters.values()}:
         letters |= {label: name for label, name in numbered.items() if name}
-    if len(grid.heads) != 1 or grid.labels or _ALL_FOUR - {*letters.values()}:
+    alone = _ALL_FOUR - {*letters.values()} and _heads_and_length(grid, labels, letters.keys())
+    if len(grid.heads) != 1 or grid.labels or (_ALL_FOUR - {*letters.values()} and not alone):
         return grid
     head = grid.heads[0]
     cells = [cell._replace(text=letters.get(label) or cell.text)
              for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+def _heads_and_length(grid: Grid, labels: Sequence[str], letters: Set[str]) -> bool:
+    """Whether the only letters are `H` and `S`, and numbers of heads stand below the first, fewer
+    than any width has, beside lengths of sequences: so are no pictures, nor layers."""
+    if {*map(str.casefold, letters)} != {"h", "s"}:
+        return False
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows
+            if len(row.cells) == grid.width and not row.one]  # fmt: skip
+    places = {label.casefold(): at for at, label in enumerate(labels) if len(label) == 1}
+    pairs = [(row[places["h"]], row[places["s"]].replace(",", "")) for row in rows]
+    pairs = [pair for pair in pairs if any(map(str.isdigit, "".join(pair)))]
+    return bool(pairs) and all(
+        one.isdecimal() and other.isdecimal() and 0 < int(one) <= MANY <= int(other)
+        for one, other in pairs
+    )  # fmt: skip
+
+
+MANY = 128
+"""As many heads at most, and tokens at least, where letters alone tell both apart: a width is
+larger, and so is the longer side of a picture than its other one."""
 
 
 def _of_heads_alone(grid: Grid, labels: Sequence[str]) -> bool:
