@@ -1065,7 +1065,7 @@ _CONDITION = re.compile(
     r"|(?:cold|warm|hot|flushed) (?:l2|l2 cache|caches?)|(?:空闲|空载|负载|满载)",
     re.IGNORECASE,
 )
-"""What else went on while the same calls were measured, in front of their units."""
+"""Words on other work that went on while the same calls were measured, in front of their units."""
 
 
 def of_conditions(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:

@@ -74,7 +74,7 @@ _BETWEEN = ("# Datatype", "avg ")
 """Lines between a header and its rows."""
 
 _OF_ANOTHER_PROCESS = deferred(r"\[[\w.-]+[:,][^\]]*\].*")
-"""What a process of a run says between the rows that one of them prints: `[node-4:rank_1][…] …`."""
+"""A message of a process between the rows that another prints: `[node-4:rank_1][…] …`."""
 
 _MESSAGES = "msgrate[mpps]"
 

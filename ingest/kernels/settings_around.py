@@ -422,8 +422,8 @@ _OF_A_PEAK = re.compile(
     rf"(?:'s|’s|\b(?:its|their|core|chip|device|card|GPU|theoretical|dense)) {NUMBER_FORMAT}"
     r"(?: (?:dense|tensor[- ]core|matrix))? peak\b|\w\(\)\.\w+"
 )
-"""What a device can do at most in a format, which says nothing of the calls beside it, or what some
-code asks it: `info().bf16_ops_per_second`."""
+"""Words on the most that a device can do in a format, which say nothing of the calls beside them;
+or an attribute in a line of code: `info().bf16_ops_per_second`."""
 
 _OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 
