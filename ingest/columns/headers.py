@@ -185,11 +185,23 @@ def in_letters(text: str) -> str:
     'n_layers, Top-k, d_model; $36 or $40'
     >>> in_letters(r"$5.51\\times10^{5}$"), in_letters(r"$1.281 \\pm 0.004$")
     ('5.51e5', '1.281 ± 0.004')
+    >>> in_letters(r"$\\frac{1}{1+e^{-x}}$")
+    '1/(1+e^-x)'
     """
     if "$" not in text:
         return text
     text = _NUMBER.sub(lambda found: _in_digits(found[1]), text)
-    return _FORMULA.sub(lambda found: _MARKS.sub("", found[1]), text)
+    return _FORMULA.sub(lambda found: _MARKS.sub("", _FRACTION.sub(_divided, found[1])), text)
+
+
+_PART = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+
+_FRACTION = re.compile(rf"\\[dt]?frac{_PART}{_PART}")
+
+
+def _divided(found: re.Match[str]) -> str:
+    """A fraction in one line, with brackets around what is more than a name or a number."""
+    return "/".join(part if part.isalnum() else f"({part})" for part in found.groups())
 
 
 def _in_digits(formula: str) -> str:

@@ -94,8 +94,8 @@ def fold(region: Region) -> Folded:
     folded = Folded()
     outside = TABLE.fold(region, folded)
     with_facts_above(region.lines, folded, TABLE.schema)
-    kernel_rows(outside, TABLE, folded)
-    messages(outside, folded)
+    of_messages = messages(outside, folded)
+    kernel_rows([each for each in outside if each.number not in of_messages], TABLE, folded)
     return folded
 
 

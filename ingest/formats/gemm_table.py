@@ -232,6 +232,9 @@ UNORDERED_OPENS = (
 SQUARE_OPENS = (
     r"matri(?:x|ces)\b[^|]{0,24}[0-9]{2,6} ?[x×*] ?[0-9]|[0-9] ?[x×*] ?[0-9]{2,6} [a-z ]{0,16}matri"
     r"|(?:^|[|,;\t]) *\"?matrix[ _](?:size|dim)[^|=:]*[|,;\t][^:=]*flop"
+    r"|^\s*\| *matrix *\|[^:=]*flop"
+    r"|<th[^<>]*>(?:<[^<>]*>)*matrix(?:[ _](?:size|dim)[^<>]*)?<[^|]*flop"
+    r"|^\s*#{1,6} .*\btorch\.(?:mm|matmul|bmm)\b"
     r"|(?:^|[,;\t])\"?(?:n|size|dim|matrix_?size)\"?[,;\t][^|:=]*flop"
     r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
     r"|^\s*\|(?:[^|]*\|)?[ *`]*n[ *`]*\|[^:=]*flop"

@@ -129,6 +129,7 @@ def fold(region: Region) -> Folded:
         operator_benchmarks,
         profiled,
         timed_functions,
+        traced,
     )
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
@@ -139,7 +140,7 @@ def fold(region: Region) -> Folded:
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
     printed += (*google_benchmarks(lines), *printed_operators(lines))
     printed += (*operator_benchmarks(lines), *driver_stats(lines), *peaks_of_devices(lines))
-    printed += (*operators_beside(lines),)
+    printed += (*operators_beside(lines), *traced(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -148,7 +149,7 @@ def fold(region: Region) -> Folded:
 
 _NAMES = (
     r"metric_unit|time_unit|kernel(?:[ _](?:name|source))?|(?:hlo )?op(?:[ _](?:name|type))?"
-    r"|operator|num_experts|num_tokens|provider"
+    r"|operator|num_experts|num_tokens|provider|算子(?:名称?)?"
 )
 """Labels that a header of such a table may have."""
 
@@ -198,6 +199,7 @@ FORMAT = Format(
         "| layer",
         "| Layer",
         "perator",
+        "算子",
         "num_experts",
         "num_tokens",
         "time_stats.",
@@ -306,6 +308,7 @@ FORMAT = Format(
     r"|\b(?:bw|bandwidth|throughput) ?[:=] *[0-9.]+ ?[gt]b/s\b[^|]*[:=] ?[0-9.]+ ?(?:[mu]s|µs)\b"
     r"|[0-9] ?(?:[mu]s|µs),? \(?(?:bw|bandwidth)?[ :=]*[0-9.]+ ?[gt]b/s\b"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
+    r"|^\s*name \| +time \| +time\(%\) \| +calls \| +average \|"
     r"|  size detail\s*$|avg \(ns\)"
     r"|^\W{0,4}(?:(?:gpu|dev(?:ice)?|rank)[ _]?)?(?:src|source|from|sender)\w{0,8}\W{1,12}"
     r"(?:(?:gpu|dev(?:ice)?|rank)[ _]?)?(?:dst|dest|to|target|receiver)\w{0,10}\W[^:=]{0,60}"

@@ -76,7 +76,7 @@ def agrees(op: str, ranks: int, pairs: Sequence[tuple[str, str]]) -> bool | None
 
 
 _LAUNCHED = deferred(
-    r"\b(?:mpi(?:run|exec)(?:\.\w+)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]+)\b"
+    r"\b(?:mpi(?:run|exec)(?:\.\w+|_rsh)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]+)\b"
     r"|\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-n ?|--ntasks[ =])([0-9]+)\b"
 )
 """How many processes a command starts."""

@@ -36,6 +36,7 @@ from assay.ingest.kernels.kernel_rates import (
     TYPE,
     beside_libraries,
     by_devices,
+    in_proved_ratios,
     named_sides,
     of_a_type,
     of_cuda,
@@ -59,6 +60,7 @@ from assay.ingest.kernels.kernel_rates import (
     sizes_in_labels,
     times_of_rates,
     with_their_rates,
+    works_apart,
 )
 from assay.ingest.kernels.settings_around import sizes_named
 from assay.ingest.kernels.units_said import measured_above
@@ -138,7 +140,8 @@ def columns_of(
     if bare is not None:
         columns = named_sides(grid, columns, bare, table.schema)
         columns = beside_libraries(grid, columns, bare, table.schema)
-    columns = sizes_in_labels(grid, columns, table.schema, bare)
+        columns = in_proved_ratios(grid, columns, bare, table.schema)
+    columns = works_apart(grid, sizes_in_labels(grid, columns, table.schema, bare))
     if len(SIZES_OF_A_CALL & {*above, *(each.spec.name for each in columns if each.spec)}) > 1:
         columns = _named_times(grid, columns, table.schema)
     if "m" in fields(table.schema):

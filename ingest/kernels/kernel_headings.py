@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from assay.ingest.columns.composite import machine
@@ -47,6 +47,7 @@ from assay.ingest.kernels.settings_around import (
     sizes_named,
     spelled,
 )
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Code, Line, Record, Schema
@@ -95,7 +96,7 @@ FUSED = re.compile(rf"(?<![A-Za-z]){_FUSED}(?![A-Za-z])", re.IGNORECASE)
 
 _OPERATOR = re.compile(
     rf"(?<![A-Za-z])({_FUSED}|"
-    r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax"
+    r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax(?![ -]attention)"
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
@@ -702,8 +703,10 @@ def _of_title(text: str, schema: Schema) -> dict[str, str]:
 
 def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> None:
     """Give rows of separated values between other lines the device and the number format that the
-    text above their header says, or comments between them."""
+    text above their header says, or comments between them; or the one device of the document."""
     places = {line.number: at for at, line in enumerate(lines)}
+    own = {number for raw in folded.raw for number in raw["line"]}
+    device = cache(lambda: only_device(lines, own | {n.number for n in lines if ROW.match(n.text)}))
     raws, folded.raw = folded.raw, []
     comments = {line.number for line in lines if line.text.startswith("#")}
     folded.refused = [
@@ -722,6 +725,8 @@ def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> N
             bare = below_comments(lines, [grid])
             said = said_above(bare, grid, schema)
             told = {name: said[name] for name in ("gpu", "dtype") if name in said}
+            if not {"gpu"} & {*told, *raw.columns} and (one := device()):
+                told["gpu"] = one._replace(value_origin="assumed")
         told = {name: cell for name, cell in told.items() if name not in raw.columns}
         if at > 0:
             last = places[max(raw["line"])] + 1
@@ -1018,11 +1023,30 @@ def of_whole_runs(lines: Sequence[Line], grid: Grid, *, headless: bool) -> bool:
     if any(_OF_RUNS.search(text) and not _ATTENTION.search(text) for text in own):
         return True
     near = lines[max(0, grid.begin - _NEAREST) : grid.begin]
-    if any(OF_STEPS.search(line.text) for line in near):
+    if any(OF_STEPS.search(line.text) for line in near) or _of_blocks(lines, grid):
         return True
     titles = (*own, *headings_around(lines, grid)[:2], *grid.header()) if headless else ()
     return any(map(_OF_RUNS.search, titles))
 
+
+def _of_blocks(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the paragraph above a table, or above those right over it, says that its numbers are
+    of whole blocks or layers, in which attention is one call of several."""
+    near = list[str]()
+    for line in reversed(lines[max(0, grid.begin - FAR) : grid.begin]):
+        if near and not line.text.strip():
+            break
+        if line.text.strip() and not ROW.match(line.text):
+            near.append(line.text.strip())
+    return _OF_BLOCKS.search(" ".join(reversed(near))[:LONGEST]) is not None
+
+
+_OF_BLOCKS = deferred(
+    r"\b(?:of|for|over|across) (?:the|a|an|one|each) (?:whole|entire|complete) "
+    r"(?:(?:attention|transformer|decoder|encoder) )?(?:block|layer|module)\b"
+    r"|^\W*(?:(?:attention|transformer|decoder|encoder) )?(?:block|layer|module)[- ]level\b",
+    re.IGNORECASE,
+)
 
 _NEAREST = 3
 
@@ -1065,7 +1089,7 @@ INDENT = 6
 
 _OF_EXCHANGES = deferred(
     r"(?<![\w.+/-])(?P<name>(?:[NRHPB]|one|X)CCL|[nr]ccl(?=-tests)|MSCCL(?:\+\+|pp)?|Gloo|NVSHMEM"
-    r"|UCC|(?:Open ?|Intel ?)?MPI|MPICH|MVAPICH2?)(?![\w+])",
+    r"|UCC|(?:Open ?|Intel ?)?MPI|MPICH|MVAPICH2?(?:-(?:GDR|X|[Pp]lus))?)(?![\w+])",
 )
 """Libraries of collectives."""
 
@@ -1115,7 +1139,12 @@ def library_around(lines: Sequence[Line], grid: Grid) -> Cell | None:
     own = [*grid.header(), *(cell.text for row in grid.rows for cell in row.cells)]
     if any(map(_OF_EXCHANGES.search, own)):
         return None
-    above = of_own_author(lines[: grid.begin])
+    return library_above(lines[: grid.begin])
+
+
+def library_above(lines: Sequence[Line]) -> Cell | None:
+    """The same of what follows some lines."""
+    above = of_own_author(lines)
     told = dict[str, Cell]()
     for line in [*_opening(above), *_outside_code(above)]:
         named = {

@@ -121,8 +121,13 @@ _PLACES = re.compile(
 """Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
 
 _IN_OTHER_WORDS = {
-    "算子": "op", "集合通信": "op", "通信算子": "op", "内核": "kernel", "核函数": "kernel",
+    "算子": "op", "算子名": "op", "算子名称": "op", "集合通信": "op", "通信算子": "op",
+    "内核": "kernel", "核函数": "kernel",
     "op type": "op", "hlo op name": "op",
+    **dict.fromkeys(
+        ("加速器", "加速卡", "显卡", "芯片", "设备", "加速器型号", "加速卡型号", "显卡型号",
+         "芯片型号", "gpu型号", "gpu 型号", "アクセラレータ", "가속기"), "gpu"
+    ),
     "커널": "kernel", "カーネル": "kernel", "card": "gpu", "casual": "causal",
     "matm": "m", "matn": "n", "matk": "k", "ti_to_tc": "dtype",
     "msg_bytes": "bytes", "nbytes": "bytes", "num_bytes": "bytes", "buffer_bytes": "bytes",
@@ -362,16 +367,19 @@ def measured_as(label: str, schema: Schema) -> Column | None:
 
 _BEHIND_COMMA = re.compile(r"([A-Za-z][^,()\[\]]{2,60}), ?(?:in )?([^,()\[\]\s]{2,12})")
 
+_BEHIND_SIGNS = re.compile(r"([\u3040-\u9fff\uac00-\ud7a3]{2,20}) ?([A-Za-zµ][A-Za-z/]{1,7})")
+
 
 def _with_its_unit(label: str) -> str:
-    """A label whose unit stands behind a comma with it in brackets; any other as it is.
+    """A label whose unit stands behind a comma, or behind signs of Chinese, with it in brackets;
+    any other as it is.
 
     >>> _with_its_unit("Time, ms"), _with_its_unit("Effective bandwidth, in GB/s")
     ('Time (ms)', 'Effective bandwidth (GB/s)')
-    >>> _with_its_unit("batch, heads")
-    'batch, heads'
+    >>> _with_its_unit("batch, heads"), _with_its_unit("显存带宽GB/s")
+    ('batch, heads', '显存带宽 (GB/s)')
     """
-    found = _BEHIND_COMMA.fullmatch(label) if "," in label else None
+    found = (_BEHIND_COMMA if "," in label else _BEHIND_SIGNS).fullmatch(label)
     known = found is not None and (unit(found[2]) is not None or found[2] in BANDWIDTH)
     return f"{found[1]} ({found[2]})" if found and known else label
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
+from assay.ingest.grids.ratios import in_ratio
 from assay.ingest.kernels.collective_ranks import EXCHANGE, ratio_of
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
@@ -838,6 +839,40 @@ def beside_libraries(
     return made
 
 
+def in_proved_ratios(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers with those of two that a printed ratio names one of and is the ratio
+    of in every row: whoever computes, who is compared is of the quantity that the text above says
+    of all, `Paged v3 | Splash | ours | vs Paged v3 | vs Splash`."""
+    made, labels = list(columns), [plain(label) for label in grid.header()]
+    if "kernel" not in fields(schema) or bare.spec is None or not says_how_fast(bare.spec):
+        return made
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows
+            if len(row.cells) == grid.width]  # fmt: skip
+    for at, label in enumerate(labels):
+        compared = _VERSUS.fullmatch(label) if columns[at] == Column() else None
+        pair = in_ratio(rows, [at]) if compared else None
+        if compared is None or pair is None:
+            continue
+        named = (compared["of"] or compared["by"]).casefold()
+        if not any(labels[place].casefold().startswith(named) for place in pair):
+            continue
+        for place in pair:
+            words = {*split(labels[place])} & (NO_KERNEL | UNMEASURED)
+            if made[place] == Column() and not words and only(labels[place]) is None:
+                made[place] = replace(bare, aside=of_curve(labels[place], schema))
+    return made
+
+
+_VERSUS = re.compile(
+    r"(?:speed-?ups? ?|ratio ?|gain ?)?\(?(?:vs\.?|versus|over|against|relative to|/)"
+    r" ?(?P<of>[^()]+)\)?"
+    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)",
+    re.IGNORECASE,
+)
+"""The label of a ratio, with the name of what it is a ratio to, or of."""
+
 _WITH_A_WORD = re.compile(
     rf"(?:(?P<before>[A-Za-z][\w.+-]{{0,20}}) )?(?P<library>{LIBRARIES})"
     r"(?: ?[(\[]?(?P<behind>[A-Za-z][\w.+ -]{0,20}?)[)\]]?)?",
@@ -1021,10 +1056,41 @@ _OF_A_RATE = re.compile(r"flop|b/s|^tops$|^[tgp]ops?/s$|^[TG]F$", re.IGNORECASE)
 _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
 
+_CONDITION = re.compile(
+    r"(?:(?:gpu|device|card|system|machine|host|npu) )?(?:is |was )?"
+    r"(?:idle|busy|loaded|unloaded|in use"
+    r"|(?:under|no|without|with|light|heavy|full) (?:cpu |gpu )?load)"
+    r"|(?:\+|with|while|beside|alongside|plus) ?\S.*"
+    r"\b(?:loaded|running|resident|busy|active|in use)(?: ?\([^()]{1,30}\))?"
+    r"|(?:cold|warm|hot|flushed) (?:l2|l2 cache|caches?)|(?:空闲|空载|负载|满载)",
+    re.IGNORECASE,
+)
+"""Words on other work that went on while the same calls were measured, in front of their units."""
+
+
+def of_conditions(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements under two conditions or more, which are no kernels and are
+    kept as printed: `GPU idle TFLOPS | GPU idle ms | + model loaded TFLOPS | + model loaded ms`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        name, _, measure = label.rpartition(" ")
+        told = measured_as(measure.strip("()[]"), schema) if _CONDITION.fullmatch(name) else None
+        if told is not None and told.spec is not None and told.scale and says_how_fast(told.spec):
+            sides.setdefault(name, {})[at] = told
+    every = [[each.spec for each in own.values()] for own in sides.values()]
+    if len(sides) < SEVERAL or any(each != every[0] for each in every):
+        return made
+    for name, own in sides.items():
+        for at, column in own.items():
+            made[at] = replace(column, aside={"column": name})
+    return made
+
+
 def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns of the measurements of several kernels, whose name stands in front of each: beside a
     known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
     have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
+    columns = of_conditions(grid, columns, schema)
     made, sides = list(columns), dict[str, dict[int, Column]]()
     if "kernel" not in fields(schema):
         return made
@@ -1038,6 +1104,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         rated = found is not None and found[1] in with_rates  # `JIT ms` beside `JIT TFLOPS`
         words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated or eager else set())
         words -= _of_how(found[1], rated=rated) if found else set()
+        if "column" in columns[at].aside:
+            continue  # of a condition
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if _NO_KERNEL_IN_SIGNS.search(label):
@@ -1130,6 +1198,31 @@ def _of_attention(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
         areas.add(area)
         works.append(_amount(texts[time]) * _amount(texts[rate]) / area if area else 0.0)
     return len(areas) >= SEVERAL_SIZES and 0 < max(works) <= min(works) * SPREAD
+
+
+_WORK = re.compile(r"[KMGTP]?FLOPS?(?: ?\((?:theoretical|total|ideal)\))?", re.IGNORECASE)
+"""A label of work, or of a rate: of which the numbers below it tell."""
+
+
+def works_apart(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Columns with none for operations that the calls of a table have, in whatever time: numbers
+    below `GFLOPs` that are as their sizes in every row, `S | flash (ms) | GFLOPs`."""
+    made, held = list(columns), {each.spec.name: at for at, each in enumerate(columns) if each.spec}
+    lengths = [held["seq"], held.get("kv_seq", held["seq"])] if "seq" in held else []
+    lengths += [held[name] for name in ("m", "n", "k") if name in held]
+    sizes = [*lengths, *(held[name] for name in ("batch", "heads", "head_dim") if name in held)]
+    for at, label in enumerate(map(plain, grid.header())):
+        spec = columns[at].spec
+        if not lengths or spec is None or spec.name != "flops_rate" or not _WORK.fullmatch(label):
+            continue
+        rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows]
+        told = [row for row in rows if len(row) == grid.width
+                and all(BARE_NUMBER.fullmatch(row[place]) for place in (*sizes, at))]  # fmt: skip
+        areas = [math.prod(_amount(row[place]) for place in sizes) for row in told]
+        each = [_amount(row[at]) / area for row, area in zip(told, areas, strict=True) if area]
+        if len({*areas}) >= SEVERAL_SIZES and 0 < max(each) <= min(each) * SPREAD:
+            made[at] = Column()
+    return made
 
 
 _PROOFS = {"m": _of_a_product, "kv_seq": _of_attention}

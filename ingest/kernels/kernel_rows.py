@@ -96,6 +96,8 @@ from assay.ingest.kernels.row_names import (
     sizes_in_names,
     sums_up,
     tuples_apart,
+    unstarred,
+    with_heads_of_corner,
 )
 from assay.ingest.kernels.settings_around import (
     FAR,
@@ -149,7 +151,7 @@ def kernel_rows(
     lines = below_comments(lines, grids)
     tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
     for each in tables:
-        found = devices_apart(_with_units(sizes_in_names(lines, parts_apart(lines, each))))
+        found = _split(lines, each)
         found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)
         if "op" in fields(table.schema):
             found = in_proved_units(with_devices(lines, found))
@@ -192,6 +194,12 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _split(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid with what its cells and labels say together in columns of their own."""
+    grid = parts_apart(lines, with_heads_of_corner(lines, unstarred(lines, grid)))
+    return devices_apart(_with_units(sizes_in_names(lines, grid)))
 
 
 def _of_exchanges(grid: Grid) -> Grid:
@@ -607,7 +615,7 @@ def _printed_passes(lines: Sequence[Line], tables: Sequence[CsvTable]) -> list[G
     return found
 
 
-_IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)*)")
+_IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµμ]+(?:/[A-Za-z]+)*)")
 
 
 def _with_units(grid: Grid) -> Grid:

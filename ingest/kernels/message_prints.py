@@ -1,9 +1,9 @@
-"""Messages between two processes, as benchmarks of networks print them: OSU's, Intel's, perftest.
+"""Messages between processes, as benchmarks of networks print them: OSU's, Intel's, perftest.
 
 In: the lines of a document. Out: a record for each size of a message, under the operation that the
-title names, and notes on tables of what is no message from one process to another: both directions
-together, several pairs at once. Megabytes that a program counts in 1,024s or 1,000s are those that
-the rate of its messages proves.
+title names, and notes on tables of what is neither a message from one process to another nor a
+collective of so many as its command starts: both directions together, several pairs at once.
+Megabytes that a program counts in 1,024s or 1,000s are those that the rate of its messages proves.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from assay.ingest.kernels.collective_ranks import LAW, launched, told_by_ratio
+from assay.ingest.kernels.kernel_headings import library_above
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.format import Folded, TableNote
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
 _TITLE = deferred(
-    r"#\s*OSU MPI(?:_(?P<side>Put|Get))?(?:-\w+)? (?P<osu>[A-Z][A-Za-z /-]+?) Test\b.*"
+    r"#\s*OSU MPI(?:_(?P<side>Put|Get))?(?:-\w+)? (?P<osu>[A-Z][A-Za-z_ /-]+?) Test\b.*"
     r"|[-=*#$> ]*(?:\S*/)?osu_(?P<tool>latency|bw|bibw|mbw_mr|multi_lat)\b(?: -\w \S+| [DH])*"
     r"(?: \([^()]*\))?[-=*: ]*"
-    r"|#\s*Benchmarking:? (?P<imb>PingPong|PingPing|[A-Z][a-z]+)\s*"
+    r"|#\s*Benchmarking:? (?P<imb>PingPong|PingPing|[A-Z][a-z_]+)\s*"
     r"|Collective: +(?P<ucc>[A-Za-z_]+)\s*"
     r"|(?P<perftest>RDMA_Write|RDMA_Read|Send) (?P<rest>[A-Za-z ]*)Test\s*",
     re.IGNORECASE,
@@ -57,6 +58,7 @@ _WORD = deferred(r"\S+")
 
 _TIMES = {
     "latency (us)": 1e-6, "avg latency(us)": 1e-6, "t_typical[usec]": 1e-6, "t[usec]": 1e-6,
+    "t_avg[usec]": 1e-6,
 }  # fmt: skip
 
 _RATES = {
@@ -70,6 +72,9 @@ what it counts in 1,024s."""
 
 _BETWEEN = ("# Datatype", "avg ")
 """Lines between a header and its rows."""
+
+_OF_ANOTHER_PROCESS = deferred(r"\[[\w.-]+[:,][^\]]*\].*")
+"""A message of a process between the rows that another prints: `[node-4:rank_1][…] …`."""
 
 _MESSAGES = "msgrate[mpps]"
 
@@ -102,18 +107,31 @@ class _Table:
         )  # fmt: skip
 
 
-def messages(lines: Sequence[Line], folded: Folded) -> None:
-    """Put every message of these benchmarks into `folded`, and a note on what is none."""
+def messages(lines: Sequence[Line], folded: Folded) -> set[int]:
+    """Put every message of these benchmarks into `folded`, and a note on what is none; the lines
+    that were read, and those of OSU's tables, under whose operation alone no other command's ranks
+    may be put."""
+    known = set[int]()
     for record, printed_in in _of_habana(lines):
         folded.records.append(record)
         folded.claimed |= printed_in
+        known |= printed_in
     for table in _tables([line for line in lines if line.number not in folded.claimed]):
         records = list(_records(table)) if table.operation and table.whole else []
+        if records and _OF_MPI.match(table.title.text.strip()):
+            above = [line for line in lines if line.number < table.title.number]
+            titles = {line.number for line in above if _OF_MPI.match(line.text.strip())}
+            if library := library_above([each for each in above if each.number not in titles]):
+                for record in records:
+                    record.cells["library"] = library
         folded.records += records
+        printed_in = {table.head.number, *(line.number for line, _ in table.rows)}
+        known |= printed_in if records or "OSU MPI" in table.title.text else set()
         if records:
-            folded.claimed |= {table.head.number, *(line.number for line, _ in table.rows)}
+            folded.claimed |= printed_in
         elif table.rows:
             folded.tables.append(table.note())
+    return known
 
 
 _CALLED = deferred(
@@ -156,6 +174,15 @@ _OF_HABANA = {"allreduce": "all_reduce", "reduce": "reduce", "broadcast": "broad
 
 _OF_OPENUCX = "ucc_perftest "
 
+_OF_MPI = deferred(r"# ?(?:OSU MPI|Benchmarking)", re.IGNORECASE)
+"""The beginning of a title of a program that calls a library of MPI."""
+
+_RUNS = deferred(r"(?<![A-Za-z0-9_])osu_([a-z_]+)(?![A-Za-z0-9_])")
+"""The program of OSU's that a command starts."""
+
+_SO_MANY = deferred(r"#\s*#processes = ([0-9]+)")
+"""Below a title of Intel's: of how many processes."""
+
 _TYPE = deferred(r"Datatype: +([a-z]+[0-9]+)")
 
 
@@ -163,16 +190,19 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
     """Every table below a title of one of the programs."""
     title, operation, table = None, "", None
     said = dict[str, Cell]()
-    for line in lines:
+    for line in _commands_whole(lines):
         text = line.text.strip()
-        if _OF_OPENUCX in text:
-            said = {name: Cell(many, line.number, line.column, value_origin="stated")
-                    for name, many in launched(text).items()}  # fmt: skip
+        if command := _started(line, text):
+            said = command
         elif title is not None and (named := _TYPE.fullmatch(text)):
             said["dtype"] = Cell(named[1], line.number, line.column, value_origin="stated")
+        elif title is not None and (many := _SO_MANY.fullmatch(text)):
+            said["ranks"] = Cell(many[1], line.number, line.column, value_origin="stated")
         if table is not None and (row := _ROW.fullmatch(line.text)):
             table.rows.append((line, [*_WORD.finditer(line.text, 0, row.start("rest"))]))
-        elif table is not None and (not text or text.startswith(_BETWEEN)):
+        elif table is not None and (
+            not text or text.startswith(_BETWEEN) or _OF_ANOTHER_PROCESS.fullmatch(text)
+        ):
             if text.split() == _OF_UCC.split():
                 table.labels = ["Count", "Size", *(f"{one} {two}" for one, two in _TWICE)]
             continue
@@ -190,6 +220,32 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
         yield table
 
 
+LONGEST = 4000
+"""Characters of a command, however many lines it goes on for."""
+
+
+def _commands_whole(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines, the last one of a command that goes on from line to line as the whole of it."""
+    begun = ""
+    for line in lines:
+        whole = f"{begun[:-1]} {line.text}" if begun else line.text
+        begun = whole.rstrip() if whole.rstrip().endswith("\\") and len(whole) < LONGEST else ""
+        if not begun:
+            yield line._replace(text=whole)
+
+
+def _started(line: Line, text: str) -> dict[str, Cell]:
+    """How many processes a command starts, of ucc_perftest or of one of OSU's programs; there also
+    which one, as the operation that a title below must name."""
+    ran = _RUNS.search(text) if "osu_" in text else None
+    if ran is None and _OF_OPENUCX not in text:
+        return {}
+    started = launched(text)
+    told = started | {"op": _OF_OSU.get(ran[1], "")} if ran and started else started
+    return {name: Cell(many, line.number, line.column, value_origin="stated")
+            for name, many in told.items()}  # fmt: skip
+
+
 _OF_UCC = "avg min max avg max min"
 
 _TWICE = (("Time, us", "avg"), ("Time, us", "min"), ("Time, us", "max"),
@@ -203,6 +259,18 @@ _OF_ALL = {"allreduce": "all_reduce", "bcast": "broadcast", "reduce": "reduce"}
 _FROM_EACH = {"allgather": "all_gather", "alltoall": "all_to_all",
               "reduce_scatter": "reduce_scatter"}  # fmt: skip
 """Those of which it is what goes from one rank to another."""
+
+_OF_OSU = _OF_ALL | _FROM_EACH
+"""Collectives of OSU's by the names of their programs."""
+
+_OF_TITLES = {
+    "broadcast": "broadcast", "all-to-all personalized exchange": "all_to_all",
+    **{name: op for name, op in _OF_OSU.items() if name != "bcast"},
+}  # fmt: skip
+"""The same by what OSU's titles call them in front of `Latency`, and Intel's by themselves."""
+
+_SIZED_BY_OSU = {*_OF_ALL.values(), "reduce_scatter"}
+"""Those of which its size is that of the whole message."""
 
 MOST_RANKS = 4096
 
@@ -252,15 +320,20 @@ def _fits_all(op: str, ranks: int, rows: Sequence[tuple[Line, list[re.Match[str]
     return True
 
 
+_TIMED = " latency"
+
+
 def _operation(title: re.Match[str]) -> str:
     """The operation that a title names; empty where it is more than one message in one direction,
-    or an operation of all that says no ranks."""
+    or another operation than the collectives that are known."""
     said = title.groupdict()
     if said["ucc"]:
         return _OF_ALL.get(said["ucc"].casefold()) or _FROM_EACH.get(said["ucc"].casefold(), "")
     if said["tool"]:
         return "sendrecv" if said["tool"].casefold() in _OF_TOOLS else ""
     what = (said["osu"] or said["imb"] or said["rest"]).strip().casefold()
+    if what.endswith(_TIMED) or (said["imb"] and what not in _ONE_WAY):
+        return "" if said["side"] else _OF_TITLES.get(what.removesuffix(_TIMED), "")
     if what not in _ONE_WAY:
         return ""
     return (said["side"] or said["perftest"] or "sendrecv").casefold()
@@ -277,21 +350,33 @@ def _records(table: _Table) -> Iterator[Record]:
         return
     at, name = places[0], "time" if labels[places[0]] in _TIMES else "algbw"
     scale = _TIMES[labels[at]] if name == "time" else _proved(table, at, labels)
-    told = {
-        "op": Cell(table.operation, table.title.number, table.title.column, value_origin="stated"),
-        "ranks": Cell("2", table.title.number, table.title.column, value_origin="solved",
-                      law="a message goes from one process to another"),
-    }  # fmt: skip
-    for line, texts in table.rows:
+    told = _told(table)
+    sized = table.operation == "sendrecv" or table.operation not in _OF_TITLES.values()
+    sized |= table.operation in _SIZED_BY_OSU
+    for line, texts in table.rows if "ranks" in told else ():
         if not scale or not float(texts[at][0]):
             continue
         cells = {
-            "bytes": Cell(texts[0][0], line.number, line.column + texts[0].start()),
             name: Cell(texts[at][0], line.number, line.column + texts[at].start(), scale),
         }
+        if sized:
+            cells["bytes"] = Cell(texts[0][0], line.number, line.column + texts[0].start())
         record = Record(line.number, told | cells, line.column, prefix=line.prefix)
-        record.other += _others(table.labels, texts, {0, at})
+        record.other += _others(table.labels, texts, {0, at} if sized else {at})
         yield record
+
+
+def _told(table: _Table) -> dict[str, Cell]:
+    """The operation of a table and its ranks: two of a message from one to another, of a collective
+    as many as the command above or the lines below its title say."""
+    place = table.title.number, table.title.column
+    op = Cell(table.operation, *place, value_origin="stated")
+    if table.operation not in _OF_TITLES.values():
+        law = "a message goes from one process to another"
+        return {"op": op, "ranks": Cell("2", *place, value_origin="solved", law=law)}
+    of_this = "op" not in table.said or table.said["op"].text == table.operation
+    said = table.said if of_this else {}
+    return {name: cell for name, cell in said.items() if name != "dtype"} | {"op": op}
 
 
 def _others(

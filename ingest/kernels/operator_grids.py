@@ -19,9 +19,11 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, heading_above, headings_around
 from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
 from assay.ingest.kernels.settings_around import FAR, ROW
+from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.csv_sections import timed
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import of_one_device
@@ -591,7 +593,7 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     if grid.labels or len(grid.heads) != 1:
         return grid
     grid = _of_copies(_of_pairs(_of_pytest(_of_nvbench(_of_timers(_of_ncu(grid))))))
-    grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
+    grid = _varied_apart(_metrics_apart(_summary(_totals_apart(grid))), schema)
     return _settings_apart(grid, schema)
 
 
@@ -716,10 +718,51 @@ _OPERATORS = ("operator", "op", "opname", "operation")
 _PROVIDERS = ("provider", "backend", "implementation", "library", "impl")
 
 
+_ONE_TIME = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?) ?([mun]?s|µs|μs)?")
+
+
+def _totals_apart(grid: Grid) -> Grid:
+    """The grid of a profile with the times of all calls of a name told from those of one: they are
+    so many as a column counts times the mean of another, `CUDA time | Calls | Avg/call`."""
+    labels = [plain(label) for label in grid.header()]
+    count, times = _place(grid, _COUNTS), [at for at, each in enumerate(labels) if timed(each)]
+    means = [at for at in times if _OF_ONE_CALL.search(labels[at])]
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows
+            if len(row.cells) == grid.width]  # fmt: skip
+    if count is None or len(means) != 1 or not rows:
+        return grid
+    totals = [at for at in times if at not in means and all(
+        _sums_up(row, (at, means[0]), row[count], labels) for row in rows)]  # fmt: skip
+    head = grid.heads[0]
+    cells = (cell._replace(text=f"total {labels[at]}") if at in totals else cell
+             for at, cell in enumerate(head.cells))  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),)) if totals else grid
+
+
+def _sums_up(
+    row: Sequence[str], places: tuple[int, int], count: str, labels: Sequence[str]
+) -> bool:
+    """Whether the first of two times of a row is the other as often as it was called, as far as
+    their digits go."""
+    found = [_ONE_TIME.fullmatch(row[at]) for at in places]
+    scales = [timed(f"({each[2]})") if each and each[2] else timed(labels[at])
+              for each, at in zip(found, places, strict=True)]  # fmt: skip
+    calls = count.replace(",", "")
+    if not calls.isdecimal() or not all(found) or not all(scales):
+        return False
+    total, mean = ((printed(each[1]), scale or 0.0)
+                   for each, scale in zip(found, scales, strict=True) if each)  # fmt: skip
+    low, high = (int(calls) * end * mean[1] for end in (mean[0].low, mean[0].high))
+    return bool(low <= total[0].high * total[1] and total[0].low * total[1] <= high)
+
+
 def _summary(grid: Grid) -> Grid:
     """A table whose names are of operators: the summary of a profiler, which counts their calls, a
     benchmark of Google's, or kernels beside who provides them."""
     at = _place(grid, _NAMES)
+    counted = _place(grid, _COUNTS) is not None
+    if at is None and counted and _place(grid, (*_OPERATORS, *_PROVIDERS)) is None:
+        at = _place(grid, ("kernel", "kernels", "cudakernel", "gpukernel"))  # of no one else
     timed = _place(grid, ("realtime",)) is not None and _place(grid, ("timeunit",)) is not None
     if _place(grid, _COUNTS) is None and not timed:
         at = _place(grid, ("kernel", "kernelname")) if _place(grid, _OPERATORS) is None else None

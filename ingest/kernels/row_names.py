@@ -10,7 +10,7 @@ row sums up others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
 from assay.ingest.kernels.kernel_labels import FORMATS, SIZED, UNMEASURED, Column
 from assay.ingest.kernels.settings_around import (
+    FAR,
     MOST_HEADS,
     OF_ATTENTION,
     ROW,
@@ -442,6 +443,69 @@ def _titled_by_corner(grid: Grid) -> Grid:
     return replace(grid, caption=label, heads=(replace(head, cells=cells),))
 
 
+_HEADS = re.compile(r"([1-9][0-9]{0,2})(?: ?[:/] ?)([1-9][0-9]{0,2})(?: heads)?", re.IGNORECASE)
+"""Heads of queries, and those of keys and values, in the corner of a table of lengths."""
+
+_A_LENGTH = re.compile(r"[0-9]{1,4}[kK]|[1-9][0-9]{1,2}(?:,?[0-9]{3})|[1-9][0-9]{1,2}")
+
+
+def with_heads_of_corner(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of calls of attention whose first label is of how many heads they are, with a column
+    for each of the two numbers, and the lengths below it under their name: `32:8 | FA2 | ours`,
+    where the text above the table speaks of `32:8` heads."""
+    found = _HEADS.fullmatch(plain(grid.header()[0])) if grid.heads and grid.width > 1 else None
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if found is None or len(grid.heads) != 1 or grid.labels or int(found[1]) % int(found[2]):
+        return grid
+    if not rows or not all(_A_LENGTH.fullmatch(plain(row.cells[0].text)) for row in rows):
+        return grid
+    said = re.compile(
+        rf"(?<![\w:/.]){found[1]} ?[:/] ?{found[2]}(?![\w:/.])[^.;|]{{0,40}}?\bheads\b"
+    )
+    above = " ".join(line.text.strip() for line in lines[max(0, grid.begin - FAR) : grid.begin])
+    if said.search(above) is None and "head" not in found[0].casefold():
+        return grid
+
+    def row_of(row: GridRow, first: str, texts: Sequence[str]) -> GridRow:
+        cell = row.cells[0]
+        cells = (cell._replace(text=first or cell.text), *row.cells[1:])
+        return replace(row, cells=(*cells, *(cell._replace(text=text) for text in texts)))
+
+    head = row_of(grid.heads[0], "seq_len", ("heads", "kv_heads"))
+    return replace(grid, heads=(head,), rows=tuple(row_of(row, "", found.groups()) for row in rows))
+
+
+_STARRED = re.compile(r"([0-9][0-9.,]*) ?(?:\\?\*){1,3}")
+
+_NOT_MEASURED = re.compile(
+    r"^[\s>(]*\\?\*.*\b(?:estimat|extrapolat|interpolat|project|predict|simulat|theor|reported|scaled"
+    r"|from (?:the )?paper)",
+    re.IGNORECASE,
+)
+"""A note on numbers that nobody measured here."""
+
+
+def unstarred(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid without the stars behind numbers that point to a note, where no note around says
+    that nobody measured those: `41\\*`."""
+    starred = any(_STARRED.fullmatch(cell.text.strip()) for row in grid.rows for cell in row.cells)
+    if not starred or any(
+        _NOT_MEASURED.search(line.text) for line in lines[grid.end : grid.end + _NOTES]
+    ):
+        return grid
+
+    def bare(row: GridRow) -> GridRow:
+        told = ((cell, _STARRED.fullmatch(cell.text.strip())) for cell in row.cells)
+        return replace(row, cells=tuple(
+            cell._replace(text=found[1]) if found else cell for cell, found in told
+        ))  # fmt: skip
+
+    return replace(grid, rows=tuple(map(bare, grid.rows)))
+
+
+_NOTES = 12
+"""Lines below a table among which a note of it stands."""
+
 _A_NAME = re.compile(r"(?![^=]{0,20}=)[A-Za-z]{2}|[A-Z][0-9]|[a-z]\w")
 
 _OF_A_FORMAT = re.compile(rf"(?:{FORMATS}|b?float(?:16|32)|half|double)", re.IGNORECASE)
@@ -462,12 +526,34 @@ def _letters_named(grid: Grid) -> Grid:
     numbered = {label: _NUMBERED.get(label.casefold(), "") for label in labels}
     if {"heads", "seq"} <= {*numbered.values()} and {"batch", "head_dim"} <= {*letters.values()}:
         letters |= {label: name for label, name in numbered.items() if name}
-    if len(grid.heads) != 1 or grid.labels or _ALL_FOUR - {*letters.values()}:
+    alone = _ALL_FOUR - {*letters.values()} and _heads_and_length(grid, labels, letters.keys())
+    if len(grid.heads) != 1 or grid.labels or (_ALL_FOUR - {*letters.values()} and not alone):
         return grid
     head = grid.heads[0]
     cells = [cell._replace(text=letters.get(label) or cell.text)
              for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+def _heads_and_length(grid: Grid, labels: Sequence[str], letters: Set[str]) -> bool:
+    """Whether the only letters are `H` and `S`, and numbers of heads stand below the first, fewer
+    than any width has, beside lengths of sequences: so are no pictures, nor layers."""
+    if {*map(str.casefold, letters)} != {"h", "s"}:
+        return False
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows
+            if len(row.cells) == grid.width and not row.one]  # fmt: skip
+    places = {label.casefold(): at for at, label in enumerate(labels) if len(label) == 1}
+    pairs = [(row[places["h"]], row[places["s"]].replace(",", "")) for row in rows]
+    pairs = [pair for pair in pairs if any(map(str.isdigit, "".join(pair)))]
+    return bool(pairs) and all(
+        one.isdecimal() and other.isdecimal() and 0 < int(one) <= MANY <= int(other)
+        for one, other in pairs
+    )  # fmt: skip
+
+
+MANY = 128
+"""As many heads at most, and tokens at least, where letters alone tell both apart: a width is
+larger, and so is the longer side of a picture than its other one."""
 
 
 def _of_heads_alone(grid: Grid, labels: Sequence[str]) -> bool:

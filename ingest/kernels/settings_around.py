@@ -231,6 +231,8 @@ def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     together = letters_of_attention(text.replace("`", ""))
     yield from together.items()
     letters = () if together else _LETTERS.finditer(text)
+    if not together and SIZES["head_dim"].search(text):
+        yield from (("batch", size) for size in _B_ALONE.findall(text))
     for found in (*letters, *scans, *heads):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
 
@@ -296,6 +298,9 @@ _IN_BOLD = re.compile(r"(?<!\S)\*\*(?=[A-Za-z])|(?<=[A-Za-z0-9:)])\*\*(?=[\s,;:.
 
 _D_ALONE = deferred(r"\s{0,4}(?:#{1,6}|\*\*)\s{0,4}d ?= ?[0-9]{2,3}(?:\*\*)?[\s:]{0,4}", re.I)
 """A heading that says no more than the size of a head: `### d = 128`."""
+
+_B_ALONE = deferred(r"(?<![\w.(])B ?= ?([0-9]{1,5})(?![\w.]|,[0-9])(?! ?[x×*/])")
+"""How many sequences, in a text that says the size of heads in words: `head_dim 64, B = 2`."""
 
 _AND = re.compile(r" (?:and|plus) ")
 
@@ -413,6 +418,13 @@ _UNLESS = re.compile(
 )
 """Words of a sentence on other calls than most: `bf16 unless the column says fp8`."""
 
+_OF_A_PEAK = re.compile(
+    rf"(?:'s|’s|\b(?:its|their|core|chip|device|card|GPU|theoretical|dense)) {NUMBER_FORMAT}"
+    r"(?: (?:dense|tensor[- ]core|matrix))? peak\b|\w\(\)\.\w+"
+)
+"""Words on the most that a device can do in a format, which say nothing of the calls beside them;
+or an attribute in a line of code: `info().bf16_ops_per_second`."""
+
 _OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 
 
@@ -430,6 +442,7 @@ def format_said(text: str) -> str | None:
     ('fp64', 'f16')
     """
     text = _UNLESS.sub("", text) if "nless" in text or "xcept" in text else text
+    text = _OF_A_PEAK.sub(" ", text) if "peak" in text or ")." in text else text
     if option := _OPTION.search(text):
         return _OF_C.get(option[1], str(option[1]))
     text = _RESULT.sub(" ", text)

@@ -1,16 +1,17 @@
 """Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers, of its
-benchmark of operators and of Google's benchmark, and kernels in the summaries of nvprof.
+benchmark of operators and of Google's benchmark, and kernels in the summaries of nvprof and iprof.
 
 In: the lines of a document. Out: a record for each function, with the median of its rounds, or
 their mean where the table has no median. The header gives the unit of every time; behind each
 number of several functions stands in brackets how many times the best one it is. A timer prints a
 measurement in lines of its own: what was run, how, and the median, or its only number. Of nvprof
-it is the mean time of each kernel and copy on a device; calls of the interface on the host, which
-the same table lists, are none.
+and iprof it is the mean time of each kernel and copy on a device; calls of the interface on the
+host, which the same tables list, are none.
 
 Source: pytest_benchmark/table.py, whose columns `--benchmark-columns` chooses; `Measurement` of
 torch/utils/benchmark/utils/common.py; the summary mode of nvprof, with a column of types since
-CUDA 9 and a section each before.
+CUDA 9 and a section each before; tables of github.com/argonne-lcf/THAPI, a section each of the host
+and of the devices.
 """
 
 from __future__ import annotations
@@ -196,13 +197,49 @@ def profiled(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]
             found = _OF_A_KERNEL.fullmatch(row.text)
             if found is None or found["type"] == "API calls":
                 break
-            record = Record(row.number, {}, row.column, prefix=row.prefix)
-            for name, group, scale in (("operator", "name", 1.0),
-                                       ("time", "mean", _SCALES[found["unit"]])):  # fmt: skip
-                place = row.column + found.start(group)
-                record.cells[name] = Cell(found[group], row.number, place, scale)
-            record.other += [(label, found[group]) for group, label in _LABELS.items()]
-            records.append(record)
+            records.append(_of_a_kernel(row, found))
             used.append(row)
+        if records:
+            yield records, used
+
+
+def _of_a_kernel(row: Line, found: re.Match[str]) -> Record:
+    """The mean time of a kernel in a row of a summary, with the rest as printed."""
+    record = Record(row.number, {}, row.column, prefix=row.prefix)
+    for name, group, scale in (("operator", "name", 1.0), ("time", "mean", _SCALES[found["unit"]])):
+        place = row.column + found.start(group)
+        record.cells[name] = Cell(found[group], row.number, place, scale)
+    record.other += [(label, found[group]) for group, label in _LABELS.items()]
+    return record
+
+
+_OF_IPROF = deferred(r"\s*Name \| +Time \| +Time\(%\) \| +Calls \| +Average \| +Min \| +Max \|\s*")
+
+_ON_DEVICES = deferred(r"\s*Device profiling \|.*")
+"""Title of the one section of iprof that is of what devices did."""
+
+_ROW_OF_IPROF = deferred(
+    r"\s*(?P<name>\S.*?) \| +(?P<total>[0-9.]+[mun]?s) \| +(?P<share>[0-9.]+%)"
+    r" \| +(?P<calls>[0-9]+) \| +(?P<mean>[0-9.]+)(?P<unit>[mun]?s) \| +(?P<least>[0-9.]+[mun]?s)"
+    r" \| +(?P<most>[0-9.]+[mun]?s) \|\s*"
+)
+
+
+def traced(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The records of every section of iprof on devices, and the lines that they were read from."""
+    of_devices = False
+    for at, line in enumerate(lines):
+        if "profiling |" in line.text or line.text.lstrip().startswith("BACKEND_"):
+            of_devices = _ON_DEVICES.fullmatch(line.text) is not None
+        if not of_devices or "Time(%)" not in line.text or not _OF_IPROF.fullmatch(line.text):
+            continue
+        records, used = list[Record](), [line]
+        for row in map(lines.__getitem__, range(at + 1, len(lines))):
+            found = _ROW_OF_IPROF.fullmatch(row.text)
+            if found is None:
+                break
+            if float(found["mean"]):
+                records.append(_of_a_kernel(row, found))
+                used.append(row)
         if records:
             yield records, used

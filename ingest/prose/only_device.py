@@ -25,7 +25,8 @@ _USED = deferred(
     r"|\b(?:hardware|gpus?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
     rf"|environment|pods?|racks?|box(?:es)?|workstations?|single|access to)\b[^.;|]{{0,40}}?{SIGN}"
     rf"|\b(?:node|server|machine|host)s?\b[^.;|]{{0,90}}?{SIGN}"
-    rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}",
+    rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}"
+    rf"|(?:使用的?|采用的?|选用的?|用的?)是? ?{SIGN}|在 ?(?:一[张块台] ?)?{SIGN} ?(?:上|平台|环境)",
     re.IGNORECASE,
 )
 """Found where a device is what something ran on: counted, of nodes, behind its label."""
@@ -36,7 +37,8 @@ _OTHERWISE = deferred(
     r"|should|could|would|may|might|can|if|but (?:the|one|two|for)"
     r"|except|some|most|half|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
     r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
-    r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求",
+    r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求"
+    r"|需要|推荐|建议|相比|对比|优于|超过|如果|计划|适合|适用|他们|其他",
     re.IGNORECASE,
 )
 """Words beside which a device is perhaps not what the runs were on."""
@@ -48,7 +50,7 @@ _IN_CODE = deferred(r"`[^`]{1,60}`")
 """Names of programs and options, whatever their words mean elsewhere."""
 
 _OURS = deferred(
-    r"\b(?:we|our|all|every|each|everything|throughout)\b",
+    r"\b(?:we|our|all|every|each|everything|throughout)\b|我|本文|本次|所有|全部",
     re.IGNORECASE,
 )
 """Found in a line on all runs, whatever section it stands in."""
@@ -68,6 +70,9 @@ _OF_OTHERS = deferred(
 
 _OF_A_TABLE = deferred(r"^\s*\.\. (?:\w+-)?table::|<caption\b|^\W*(?:Table|Figure|表|图) ?[0-9]")
 """The title of one table, which speaks of no other."""
+
+_ASSIGNED = deferred(r"(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?==)")
+"""The name of a variable, which may have a number of its own: `BX300_FUSED_TOPK=1`."""
 
 _THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
 """Above what one of several authors says."""
@@ -97,7 +102,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             continue
         if _THREAD.search(line.text):
             return None
-        told = devices(line.text)
+        told = devices(_ASSIGNED.sub(" ", line.text) if "_" in line.text else line.text)
         if not told:
             continue
         fresh = {device.text for device in told} - named

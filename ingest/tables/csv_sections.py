@@ -34,8 +34,9 @@ TIME_LABELS = {
 """Headers of a time column, each with its unit; `timed` knows more of them."""
 
 _TIMED = re.compile(
-    r"(?:(?:(?:t_)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
-    r"(?:[\s_]+|(?=time)|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
+    r"(?:(?:(?:t_)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|xpu|npu|hpu|mlu|musa"
+    r"|mtia|device|exec|execution|run|gemm)"
+    r"(?:[\s_]+|(?=time)|(?=/(?:call|op|launch))|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
     r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in )?[(\[]?"
     r"(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
     r"(?:[\s_:]+(?:avg|average|mean|median|p50)|(?:/| per )(?:call|op|launch))?",

@@ -31,7 +31,9 @@ _MAKERS = (
     "|Moore Threads|Iluvatar|Enflame|Kunlunxin|Tenstorrent|Qualcomm|SambaNova|Graphcore|Cerebras"
 )
 
-_BRANDS = "Tesla|GeForce|GTX|Quadro|Radeon(?: Pro)?|Instinct|Habana|Cloud AI|power[- ]limited"
+_BRANDS = (
+    "Tesla|GeForce|GTX|Quadro|Radeon(?: AI)?(?: Pro)?|Instinct|Habana|Cloud AI|power[- ]limited"
+)
 
 _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
@@ -39,7 +41,7 @@ _NAMES = (
     r"|RTX[ -]?(?:[245]000|4500)(?:[ _-]SFF)?[ _-]?Ada(?: Generation)?|RTX[ -]?PRO[ -]?[245][05]00"
     r"|RTX[®™]?[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
     r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
-    r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?"
+    r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?|RX ?90[67]0(?: ?XT)?"
     r"|Gaudi[®™]?[ -]?[1-9]|HL-?[0-9]{3}[A-Z]?|Arc ?(?:Pro ?)?[AB][0-9]{2,3}|A7[57]0|B5[78]0"
     r"|(?:Data Center GPU )?Max[ -]1[15][05]0|Ponte Vecchio"
     r"|TPU[ -]?(?:v[2-9]|[4-9](?=[epx]))(?:[epx]|litepod| lite)?(?:-[0-9]{1,5})?"

@@ -296,7 +296,7 @@ def test_square_products_have_no_order(tmp_path: Path) -> None:
     assert (square["m"], square["n"], square["k"], square["kernel"]) == (4096, 4096, 4096, "cuBLAS")
 
 
-OSU = """+ srun --nodes=2 --ntasks-per-node=8 ./osu_allreduce -d rocm -f
+OSU = """+ srun --nodes=2 --ntasks-per-node=8 ./osu_{program} -d rocm -f
 
 # OSU MPI-ROCM {title} Latency Test v7.4
 # Datatype: MPI_CHAR.
@@ -307,11 +307,17 @@ OSU = """+ srun --nodes=2 --ntasks-per-node=8 ./osu_allreduce -d rocm -f
 
 
 @pytest.mark.parametrize(
-    ("title", "op", "size"),
-    [("Allreduce", "all_reduce", 2**20), ("All-to-All Personalized Exchange", "all_to_all", None)],
+    ("program", "title", "op", "size"),
+    [
+        ("allreduce", "Allreduce", "all_reduce", 2**20),
+        ("alltoall", "All-to-All Personalized Exchange", "all_to_all", None),
+    ],
 )
-def test_the_osu_micro_benchmarks(tmp_path: Path, title: str, op: str, size: int | None) -> None:
-    _, last = rows(tmp_path / "osu.out", OSU.format(title=title), "collective_table")
+def test_the_osu_micro_benchmarks(
+    tmp_path: Path, program: str, title: str, op: str, size: int | None
+) -> None:
+    text = OSU.format(program=program, title=title)
+    _, last = rows(tmp_path / "osu.out", text, "collective_table")
     assert (last["op"], last["bytes"], last["ranks"]) == (op, size, 16)
     assert (last["ranks_per_node"], last["time"]) == (8, pytest.approx(214.6e-6))
 
