@@ -471,8 +471,11 @@ def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | No
 
 _ON_ONE = re.compile(r"\b[Oo]n an? (?:NVIDIA )?$")
 
-_ALONE_BEHIND = re.compile(r" (?:GPU|card)\b| in (?:an?|one|my|our)\b")
-"""Around a device of which there was one: `on an RTX 3090 in one of our workstations`."""
+_ALONE_BEHIND = re.compile(
+    r" (?:GPU|card)\b| in (?:an?|one|my|our)\b| with [0-9]+ ?Gi?B(?! each)| ?\([0-9]+ ?Gi?B\)"
+)
+"""Around a device of which there was one: `on an RTX 3090 in one of our workstations`, `on an A10G
+with 24 GB`."""
 
 _COLAB = re.compile(r"\bColab\b")
 """A service whose machines have one GPU each."""
