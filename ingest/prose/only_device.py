@@ -35,7 +35,8 @@ _OTHERWISE = deferred(
     r"\b(?:requir\w+|support\w*|recommend\w*|minimum|compatib\w+|inference|serving|deploy\w*"
     r"|unlike|compar\w+|than|plan(?:ned|s)?|todo|will|price[sd]?|buy|newer|later|need(?:s|ed)?"
     r"|should|could|would|may|might|can|if|but (?:the|one|two|for)"
-    r"|except|some|most|half|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
+    r"|except|(?:some|most|half)(?: of)?(?: the| these| our)? (?:runs?|rows?|results|numbers|models"
+    r"|experiments|measurements|tables)|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
     r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
     r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求"
     r"|需要|推荐|建议|相比|对比|优于|超过|如果|计划|适合|适用|他们|其他",
