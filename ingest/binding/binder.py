@@ -30,7 +30,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from math import log2
+from math import inf, log2
 
 from assay.ingest.binding.comparing import (
     MODEL,
@@ -736,6 +736,8 @@ def _by_its_rates(record: Record, said: Cell | None) -> Cell | None:
         low, high = tokens.low / samples.high, tokens.high / samples.low
         if length and low <= length <= high:
             return None
+        if not 0 < high < inf:
+            continue
         own = 2 ** max(0, int(log2(high)))
         if own >= low:
             return Cell(str(own), record.line, record.column, value_origin="solved", law=OF_RATES)

@@ -32,7 +32,7 @@ from assay.ingest.vocabulary.words import split
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 
 _SLICES = re.compile(
-    r"(?:([0-9]+) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]+)", re.IGNORECASE
+    r"(?:([0-9]{1,6}) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]{1,9})", re.IGNORECASE
 )
 
 BY_CORES = {"v2", "v3", "v4", "v5p"}
@@ -41,7 +41,8 @@ BY_CORES = {"v2", "v3", "v4", "v5p"}
 CORES_OF_CHIP = 2
 
 _PODS = re.compile(
-    r"(?:([0-9]+) ?[x×*] ?)?(?:Graphcore )?(?:Bow|IPU)[ -]?POD[ -]?([0-9]+)(?: DA| Classic)?",
+    r"(?:([0-9]{1,6}) ?[x×*] ?)?(?:Graphcore )?(?:Bow|IPU)[ -]?POD[ -]?([0-9]{1,9})"
+    r"(?: DA| Classic)?",
     re.IGNORECASE,
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from assay.ingest.lines.outlines import by_outline
+from assay.ingest.numbers.printed import MOST_DIGITS
 from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -638,7 +639,7 @@ def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
 def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
     """The one number of devices that a text says; none that is the name of a card."""
     count = _only_one(pattern, text)
-    return None if count is None or names_card(count) else count
+    return None if count is None or names_card(count) or len(count) > MOST_DIGITS else count
 
 
 def model_named(text: str) -> str | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import pandera.polars as pa
 from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.numbers.printed import whole
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
@@ -187,7 +188,7 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     if text.lstrip("# ").startswith(_BEGINS):
         run = _Run() if run.labels or run.devices else run
         if each := _OF_A_PROCESS.search(text):
-            run.least = int(each[1]) * int(each[2])
+            run.least = (whole(each[1]) or 1) * (whole(each[2]) or 1)
         return run
     if text.lstrip("# ").startswith(_ENDS):
         return _Run()
@@ -217,7 +218,8 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
         begun = run.labels or run.devices
         return _Run(found) if begun else _Run(found, run.command, run.at)
     if rule == "device_line":
-        run.devices.append((line, words[0], words[1], words[2]))
+        if whole(words[1]) is not None:
+            run.devices.append((line, words[0], words[1], words[2]))
     else:
         shift = line.column + len(line.text.rstrip()) - len(text)
         run.labels = words
@@ -383,7 +385,7 @@ def _reduced_by_all(run: _Run) -> Cell | None:
 
 def _lists_all(run: _Run) -> bool:
     """Whether a run lists every rank: one alone has nothing to send, over no bus."""
-    several = any(float(busbw) > 0.0 for _, busbw in _bandwidths(run))
+    several = any(re.search("[1-9]", busbw) for _, busbw in _bandwidths(run))
     return bool(run.devices) and run.whole and (len(run.devices) > 1 or not several)
 
 
@@ -548,13 +550,13 @@ def _claims(run: _Run) -> Iterator[tuple[dict[str, Cell], bool]]:
     said += [(run.at, {"ranks": each}, False)] if each > 1 and not started else []
     said += [(run.devices[-1][0], {"ranks": last}, False)] if last > len(run.devices) else []
     for line in reversed(run.above):
-        said += [(line, {name: int(text)}, False) for name, text in processes(line.text)
-                 if name == "ranks"]  # fmt: skip
-    for at, many, known in said:
+        said += [(line, {name: many}, False) for name, text in processes(line.text)
+                 if name == "ranks" and (many := whole(text))]  # fmt: skip
+    for at, counts, known in said:
         place = at or run.devices[0][0] if run.devices else at
-        if place is not None and _may_be(run, many["ranks"]):
+        if place is not None and _may_be(run, counts["ranks"]):
             yield {name: Cell(str(count), place.number, place.column, value_origin="stated")
-                   for name, count in many.items()}, known  # fmt: skip
+                   for name, count in counts.items()}, known  # fmt: skip
 
 
 def _may_be(run: _Run, ranks: int) -> bool:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.numbers.printed import whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line
 
@@ -460,7 +461,7 @@ def _of_numbers(lines: Sequence[Line], at: int) -> Grid | None:
         words = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", lines[end].text)]
         first = words[0].text if words else ""
         fits = len(words) == len(head) + index and all(map(is_number, words))
-        if fits and (not index or (first.isdecimal() and int(first) >= end - at - 1)):
+        if fits and (not index or (whole(first) or 0) >= end - at - 1):
             line = lines[end]
             cells = (GridCell(word.text, line.number, line.column + word.begin) for word in words)
             rows.append(GridRow(line, tuple(cells)))

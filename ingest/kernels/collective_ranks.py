@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
-from assay.ingest.numbers.printed import printed
+from assay.ingest.numbers.printed import printed, whole
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -76,17 +76,17 @@ def agrees(op: str, ranks: int, pairs: Sequence[tuple[str, str]]) -> bool | None
 
 
 _LAUNCHED = deferred(
-    r"\b(?:mpi(?:run|exec)(?:\.\w+|_rsh)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]+)\b"
-    r"|\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-n ?|--ntasks[ =])([0-9]+)\b"
+    r"\b(?:mpi(?:run|exec)(?:\.\w+|_rsh)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]{1,9})\b"
+    r"|\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-n ?|--ntasks[ =])([0-9]{1,9})\b"
 )
 """How many processes a command starts."""
 
-_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]+)\b")
+_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]{1,9})\b")
 
 _ON_EACH = deferred(
-    r"\bsrun\b(?: [^|;&]*?)?? --ntasks-per-node[ =]([0-9]+)\b"
-    r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)?? (?:-N|--?npernode|-ppn)[ =]([0-9]+)\b"
-    r"|\bmpi(?:run|exec)\b(?: [^|;&]*?)? (?:--map-by )ppr:([0-9]+):node\b"
+    r"\bsrun\b(?: [^|;&]*?)?? --ntasks-per-node[ =]([0-9]{1,9})\b"
+    r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)?? (?:-N|--?npernode|-ppn)[ =]([0-9]{1,9})\b"
+    r"|\bmpi(?:run|exec)\b(?: [^|;&]*?)? (?:--map-by )ppr:([0-9]{1,9}):node\b"
 )
 """On how many nodes Slurm starts processes, and how many a launcher starts on each."""
 
@@ -105,7 +105,7 @@ def launched(text: str) -> dict[str, str]:
     return {"ranks": str(int(many[1]) * int(of_node))} | told if many and of_node else {}
 
 
-_OF_A_PROCESS = deferred(r" (?:-t|--nthreads|-g|--ngpus)[ =]?([0-9]+)\b")
+_OF_A_PROCESS = deferred(r" (?:-t|--nthreads|-g|--ngpus)[ =]?([0-9]{1,9})\b")
 
 
 def of_a_process(command: str) -> int:
@@ -140,7 +140,8 @@ def unproven_apart(records: Sequence[Record]) -> None:
         cells = record.cells
         if "time" not in cells or "bytes" not in cells or cells["bytes"].value_origin != "stated":
             continue
-        ratio = ratio_of(cells["op"].text, int(cells["ranks"].text)) if "ranks" in cells else None
+        ranks = whole(cells["ranks"].text) if "ranks" in cells else None
+        ratio = ratio_of(cells["op"].text, ranks) if ranks else None
         size, took = amount(cells["bytes"]), _around(cells["time"])
         rates = [(cells["algbw"], 1.0)] if "algbw" in cells else []
         rates += [(cells["busbw"], ratio)] if ratio and "busbw" in cells else []
@@ -161,7 +162,7 @@ def ranks_proved(records: Sequence[Record]) -> None:
         for cells in held
     ):  # fmt: skip
         return
-    if any(_fits(cells, int(cells["ranks"].text), OFF) for cells in held):
+    if any(_fits(cells, whole(cells["ranks"].text) or 0, OFF) for cells in held):
         return
     fits = [n for n in range(2, MOST_RANKS + 1) if all(_fits(cells, n) for cells in held)]
     for cells in held if len(fits) == 1 else ():

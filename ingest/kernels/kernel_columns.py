@@ -65,6 +65,7 @@ from assay.ingest.kernels.kernel_rates import (
 from assay.ingest.kernels.settings_around import sizes_named
 from assay.ingest.kernels.units_said import measured_above
 from assay.ingest.lines.lark import Token, parse_line
+from assay.ingest.numbers.printed import whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
@@ -680,7 +681,8 @@ def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dic
     pairs = [(plain(row.cells[one].text), plain(row.cells[other].text))
              for row in grid.rows if len(row.cells) == len(columns)]  # fmt: skip
     op = above["op"].text
-    if "ranks" in above and agrees(op, int(above["ranks"].text), pairs) is not False:
+    told = whole(above["ranks"].text) if "ranks" in above else None
+    if told is not None and agrees(op, told, pairs) is not False:
         return {}
     if not (ranks := told_by_ratio(op, pairs)):
         return {}
@@ -801,7 +803,8 @@ def _of_each_node(
     each node has."""
     each_has = above.get("ranks_per_node")
     nodes = {each["nodes"] for each in found if each and each["nodes"] and not each["ranks"]}
-    return {n: str(int(n) * int(each_has.text)) for n in nodes} if each_has else {}
+    many = whole(each_has.text) if each_has else None
+    return {n: str(int(n) * many) for n in nodes} if many else {}
 
 
 def _of_whom(grid: Grid, above: Mapping[str, Cell], bare: Column | None) -> Column | None:
@@ -1040,7 +1043,7 @@ def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
 
 _BYTES_OF = {1e6: 2.0**20, 1e9: 2.0**30}
 
-_MANY_DIGITS = re.compile(r"[0-9]+\.[0-9]{7,}")
+_MANY_DIGITS = re.compile(r"[0-9]{1,18}\.[0-9]{7,40}")
 
 
 def _whole_bytes(grid: Grid, columns: Sequence[Column]) -> list[Column]:

@@ -32,7 +32,7 @@ from assay.ingest.kernels.kernel_labels import (
     told_apart,
 )
 from assay.ingest.kernels.settings_around import OF_ATTENTION, spelled
-from assay.ingest.numbers.printed import printed
+from assay.ingest.numbers.printed import printed, whole
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema
 from assay.ingest.tables.csv_sections import ended, timed
@@ -1441,7 +1441,8 @@ def _ratio(above: Mapping[str, Cell]) -> float:
     """Ratio of the bandwidth of the bus to that of the algorithm, 1 where nothing tells."""
     if not {"op", "ranks"} <= above.keys():
         return 1.0
-    return ratio_of(above["op"].text, int(above["ranks"].text)) or 1.0
+    ranks = whole(above["ranks"].text)
+    return (ranks and ratio_of(above["op"].text, ranks)) or 1.0
 
 
 def _around(grid: Grid, size: Measured, ends: Sequence[Measured], rate: Measured) -> bool:
@@ -1479,7 +1480,8 @@ def over_time(
         many = 1.0 if size[0] is None else _amount(texts[size[0]])
         took, told = (printed(texts[at].replace(",", "")) for at in (time[0], rate[0]))
         least, most = took.low * told.low, took.high * told.high
-        if not least * (1 - off) <= many * size[1] / (time[1] * rate[1]) <= most * (1 + off):
+        by = time[1] * rate[1]
+        if not by or not least * (1 - off) <= many * size[1] / by <= most * (1 + off):
             return False
         seen = True
     return seen

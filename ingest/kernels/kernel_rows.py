@@ -113,6 +113,7 @@ from assay.ingest.kernels.settings_around import (
     tokens_of_all,
 )
 from assay.ingest.kernels.units_said import in_proved_units, in_units_of_tests
+from assay.ingest.numbers.printed import MOST_DIGITS, whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
@@ -329,11 +330,12 @@ def _of_so_many_tokens(lines: Sequence[Line], grid: Grid, records: Sequence[Reco
     bare = [each for each in records if "seq" in each.cells and "batch" not in each.cells]
     told = tokens_of_all(lines, grid) if bare and len(bare) == len(records) else None
     lengths = [int(amount(each.cells["seq"])) for each in bare] if told else []
-    if told is None or len({*lengths}) < TWO or any(int(told.text) % n for n in lengths):
+    tokens = whole(told.text) if told else None
+    if told is None or tokens is None or len({*lengths}) < TWO or any(tokens % n for n in lengths):
         return
     law = "all calls are of the same number of tokens"
     for record, length in zip(bare, lengths, strict=True):
-        many = str(int(told.text) // length)
+        many = str(tokens // length)
         record.cells["batch"] = told._replace(text=many, value_origin="solved", law=law)
 
 
@@ -1069,6 +1071,8 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
     digits = found[1].replace(",", "")
+    if len(digits.partition(".")[0]) > MOST_DIGITS:
+        return None
     if column.spec.kind == "exact" and not column.spec.quantity and float(digits).is_integer():
         digits = str(int(float(digits)))  # data frames print counts as 1024.0
     if found[2]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from assay.ingest.kernels.collective_ranks import LAW, launched, told_by_ratio
 from assay.ingest.kernels.kernel_headings import library_above
-from assay.ingest.numbers.printed import printed
+from assay.ingest.numbers.printed import printed, whole
 from assay.ingest.schema.format import Folded, TableNote
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -290,7 +290,7 @@ def _of_a_bus(table: _Table) -> Iterator[Record]:
     if len(ranks) == 1 and (started is None or started.text != str(ranks[0])):
         place = table.head.number, table.head.column
         told["ranks"] = Cell(str(ranks[0]), *place, value_origin="solved", law=_OF_THE_BUS)
-    elif started is None or int(started.text) not in ranks:
+    elif started is None or whole(started.text) not in ranks:
         return
     for (line, texts), row in zip(table.rows, rows, strict=True):
         at = [line.column + text.start() for text in texts]

@@ -19,7 +19,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, heading_above, headings_around
 from assay.ingest.kernels.row_names import BANDWIDTH_UNIT, ONE_NAMED
 from assay.ingest.kernels.settings_around import FAR, ROW
-from assay.ingest.numbers.printed import printed
+from assay.ingest.numbers.printed import printed, whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
@@ -747,12 +747,12 @@ def _sums_up(
     found = [_ONE_TIME.fullmatch(row[at]) for at in places]
     scales = [timed(f"({each[2]})") if each and each[2] else timed(labels[at])
               for each, at in zip(found, places, strict=True)]  # fmt: skip
-    calls = count.replace(",", "")
-    if not calls.isdecimal() or not all(found) or not all(scales):
+    calls = whole(count.replace(",", ""))
+    if calls is None or not all(found) or not all(scales):
         return False
     total, mean = ((printed(each[1]), scale or 0.0)
                    for each, scale in zip(found, scales, strict=True) if each)  # fmt: skip
-    low, high = (int(calls) * end * mean[1] for end in (mean[0].low, mean[0].high))
+    low, high = (calls * end * mean[1] for end in (mean[0].low, mean[0].high))
     return bool(low <= total[0].high * total[1] and total[0].low * total[1] <= high)
 
 

@@ -24,6 +24,7 @@ from assay.ingest.kernels.settings_around import (
     letters_of_attention,
     of_own_calls,
 )
+from assay.ingest.numbers.printed import whole
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
@@ -625,7 +626,7 @@ def _heads(told: _Told, call: Mapping[str, Cell]) -> dict[str, Cell]:
     if "heads" in call or "head_dim" not in call or not told.width:
         return {}
     size = call["head_dim"]
-    many, rest = divmod(told.width, int(size.text))
+    many, rest = divmod(told.width, whole(size.text) or told.width + 1)
     if rest or not many:
         return {}
     law = "heads times the size of each are the dimension"

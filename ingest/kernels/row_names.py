@@ -29,6 +29,7 @@ from assay.ingest.kernels.settings_around import (
     of_products,
     spelled,
 )
+from assay.ingest.numbers.printed import whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.tables.csv_sections import ended
@@ -546,7 +547,7 @@ def _heads_and_length(grid: Grid, labels: Sequence[str], letters: Set[str]) -> b
     pairs = [(row[places["h"]], row[places["s"]].replace(",", "")) for row in rows]
     pairs = [pair for pair in pairs if any(map(str.isdigit, "".join(pair)))]
     return bool(pairs) and all(
-        one.isdecimal() and other.isdecimal() and 0 < int(one) <= MANY <= int(other)
+        0 < (whole(one) or 0) <= MANY <= (whole(other) or 0)
         for one, other in pairs
     )  # fmt: skip
 

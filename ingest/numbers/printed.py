@@ -33,6 +33,29 @@ FIXED = re.compile(r"fixed\(([0-9]+)\)")
 KINDS = ("exact", "decimal", "truncated", "nominal", "binary")
 
 
+MOST_DIGITS = 18
+"""Digits of a count that an integer of the machine holds, whatever they are."""
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a text is; None of any other text, and of one of too many digits.
+
+    >>> whole("64"), whole("6x"), whole("9" * 5000)
+    (64, None, None)
+    """
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def amount_of_digits(text: str) -> tuple[int, str]:
+    """By what whole numbers of any length are compared without being made numbers.
+
+    >>> max("8", "12", "09", key=amount_of_digits)
+    '12'
+    """
+    bare = text.lstrip("0")
+    return len(bare), bare
+
+
 class Printed(NamedTuple):
     """A number as it was printed: everything between `low` and `high` prints the same."""
 

@@ -6,7 +6,7 @@ and blanks: `T/s` is tokens per second in the tables that print it, beside `S/s`
 
 from __future__ import annotations
 
-from math import log2
+from math import inf, log2
 from typing import NamedTuple
 
 
@@ -136,7 +136,7 @@ def suffix(letter: str, field: str, digits: str = "") -> float:
     factor = SUFFIXES[letter]
     if field != "seq_len" or factor not in _LENGTHS:
         return factor
-    if factor == SUFFIXES["k"] and (count := float(digits.replace(",", "") or 0)) >= 1:
+    if factor == SUFFIXES["k"] and 1 <= (count := float(digits.replace(",", "") or 0)) < inf:
         power = 2.0 ** round(log2(count * factor))
         if round(power / factor, len(digits.partition(".")[2])) == count:
             return power / count

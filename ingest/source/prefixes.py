@@ -64,7 +64,7 @@ PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
 
 _OF_A_LINE = (*PREFIX_COLUMNS, "bar")
 
-BAR = r"\|\s*([0-9]+/[0-9]+)\s*\["
+BAR = r"\|\s*([0-9]{1,15}/[0-9]{1,15})\s*\["
 """The count of a progress bar that stands in front of a record, or alone on its line."""
 
 PLACES = {

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
+from math import inf
 from typing import NamedTuple
 
 from assay.ingest.columns.column_cells import OF_NOBODY
@@ -242,7 +243,7 @@ def _multiples(grid: Grid, schema: Schema) -> set[int]:
     for at in range(len(labels)) if len(ones) == 1 else ():
         pairs = [(_digits(row.cells[at].text), _digits(row.cells[ones[0]].text))
                  for row in grid.rows if len(row.cells) == len(labels)]  # fmt: skip
-        ratios = [whole / one for whole, one in pairs if whole and one]
+        ratios = [whole / one for whole, one in pairs if whole and one and whole / one < inf]
         near = [abs(ratio / max(round(ratio), 1) - 1) < _ROUNDED for ratio in ratios]
         if at not in ones and len(near) > 1 and all(near) and max(map(round, ratios)) > 1:
             found.add(at)

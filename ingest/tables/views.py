@@ -727,7 +727,7 @@ _NUMBERED = re.compile(r"([A-Za-z][A-Za-z /_-]*[A-Za-z])\s*[ =:]\s*([0-9][0-9,]*
 
 def _length(label: str) -> dict[str, str]:
     """The sequence length that a label is: `4k`, `seq 4096`; nothing but powers of two."""
-    found = re.fullmatch(r"([0-9]+) ?(k)?", _OF_LENGTH.sub(" ", label.casefold()).strip())
+    found = re.fullmatch(r"([0-9]{1,15}) ?(k)?", _OF_LENGTH.sub(" ", label.casefold()).strip())
     count = int(found[1]) * (1024 if found[2] else 1) if found else 0
     return {"seq_len": str(count)} if count >= 128 and not count & (count - 1) else {}
 

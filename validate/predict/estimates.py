@@ -221,10 +221,11 @@ def _lines(frame: pl.DataFrame, columns: Mapping[str, pl.Expr]) -> pl.DataFrame:
         given.get(name, pl.lit(None)).cast(kind).alias(name)
         for name, kind in ulysses.TRACE_LINE.items()
     )
-    return kept.drop_nulls("kind")
+    whole = pl.col("shape").list.eval(pl.element().is_not_null()).list.all()
+    return kept.drop_nulls("kind").filter(whole.fill_null(value=True))  # of sizes of so many digits
 
 
-_SHAPE = pl.col("shape").str.extract_all("[0-9]+").cast(pl.List(pl.Int64))
+_SHAPE = pl.col("shape").str.extract_all("[0-9]+").cast(pl.List(pl.Int64), strict=False)
 
 _ULP = pl.col("peak_memory_ulp") / 2
 

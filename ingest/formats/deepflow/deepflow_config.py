@@ -13,6 +13,7 @@ from functools import cache
 import pandera.polars as pa
 from assay.ingest.formats.deepflow.deepflow_frames import SCALES
 from assay.ingest.lines.linewise import Lines, Said, kind
+from assay.ingest.numbers.printed import amount_of_digits
 from assay.ingest.schema.fields import FieldSpec, by_label, logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
@@ -116,7 +117,7 @@ def fold(region: Region) -> Folded:
     if record is None or not all(top & some for some in PROOF):
         return Folded()
     if degrees:
-        record.cells["parallel_degree"] = max(degrees, key=lambda cell: int(cell.text))
+        record.cells["parallel_degree"] = max(degrees, key=lambda cell: amount_of_digits(cell.text))
     folded.records.append(record)
     return folded
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from assay.ingest.formats.deepflow.deepflow_frames import SCALES
 from assay.ingest.lines.lark import Tree
 from assay.ingest.lines.linewise import Lines, Said, kind
+from assay.ingest.numbers.printed import amount_of_digits
 from assay.ingest.schema.record import Cell, Record
 
 MEMORY = "Total|Embedding|Hidden|Softmax|Projection|Weight|Activation|Pointwise"
@@ -64,7 +65,7 @@ class Dump:
 
     first: int
     totals: dict[str, Cell] = field(default_factory=dict)
-    degrees: list[int] = field(default_factory=list)
+    degrees: list[str] = field(default_factory=list)
     rows: dict[tuple[str, str], Record] = field(default_factory=dict)
     hardware: list[tuple[str, Said]] = field(default_factory=list)
     pairs: list[dict[str, Cell]] = field(default_factory=list)
@@ -179,10 +180,10 @@ def _degrees(dump: Dump, said: Said) -> None:
     keys = [cell.text for cell in said.cells("key")]
     for key, cell in zip(keys, said.cells("count"), strict=True):
         if not key.endswith("_type"):
-            dump.degrees.append(int(cell.text))
+            dump.degrees.append(cell.text)
         if key in ("dp", "lp"):
             dump.totals[key] = cell
-    largest = str(max(dump.degrees))
+    largest = max(dump.degrees, key=amount_of_digits)
     dump.totals["parallel_degree"] = Cell(largest, said.line.number, said.line.column)
 
 

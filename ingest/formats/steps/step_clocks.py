@@ -205,12 +205,12 @@ def moment_of(each: Found) -> float | None:
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
-_PARTS = re.compile(r"([0-9]+)\s?([dhms])")
+_PARTS = re.compile(r"(?<![0-9])([0-9]{1,12})\s?([dhms])")
 
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
-_CLOCK = re.compile(r"(?:([0-9]+) days?,? +)?([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
+_CLOCK = re.compile(r"(?:([0-9]{1,6}) days?,? +)?([0-9]{1,9}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
 
 
 def seconds(text: str) -> str:

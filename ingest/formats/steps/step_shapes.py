@@ -7,6 +7,7 @@ and by which stride. What a time is that they print, `step_clocks` tells.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -205,7 +206,7 @@ class Shape:
 
     def _total_rises(self, key: str) -> bool:
         totals = [
-            (int(number(after.text)), text)
+            (float(number(after.text)), text)
             for each in self.found
             for name, (pair, _), (after, _) in zip(
                 each.keys, each.places, each.places[1:], strict=False
@@ -281,7 +282,7 @@ class Shape:
         Ranks that each print one line may come in order; they are few, and begin at 0.
         """
         ranks = [each.first.prefix.get("rank", "") for each in self.found]
-        if not all(rank.isdigit() for rank in ranks) or self.counters:
+        if not all(map(INTEGER.fullmatch, ranks)) or self.counters:
             return
         if any(len(each.first.prefix) > 1 for each in self.found):
             return
@@ -337,13 +338,13 @@ _COUNT = re.compile(
 
 
 def counted(text: str) -> int:
-    """The count that a text gives, as far as its digits go.
+    """The count that a text gives, as far as its digits go; -1 where none goes so far.
 
-    >>> counted("12"), counted("1.20e+03"), counted("1.05k")
-    (12, 1200, 1050)
+    >>> counted("12"), counted("1.20e+03"), counted("1.05k"), counted("9" * 400)
+    (12, 1200, 1050, -1)
     """
-    scale = COUNTS.get(text[-1:], 1.0)
-    return round(float(text.rstrip("kM")) * scale)
+    count = float(text.rstrip("kM")) * COUNTS.get(text[-1:], 1.0)
+    return round(count) if math.isfinite(count) else -1
 
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
@@ -428,7 +429,7 @@ def _steadily(values: Sequence[int]) -> bool:
     return stride > 0 and often >= 0.9 * strides.total()
 
 
-def _rises(values: Sequence[int]) -> bool:
+def _rises(values: Sequence[float]) -> bool:
     """Whether integers rise by few strides, now and then beginning again."""
     strides = Counter(b - a for a, b in pairwise(values) if b != a)
     up = sum(count for stride, count in strides.items() if stride > 0)

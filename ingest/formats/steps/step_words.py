@@ -123,7 +123,7 @@ _BETWEEN_BARS = deferred(r"^\|(\w+)\|$")
 _A_SECOND = deferred(r"(?i)(?<![a-z])(toks?|tokens|samples|seqs|images|imgs?)_s(?:ec)?(?![a-z])")
 """A rate whose stroke is a line below: `tok_s`, `samples_sec`."""
 
-_SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
+_SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]{1,9})\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
 
 _FOR_SEVERAL = deferred(
