@@ -263,12 +263,13 @@ def _settles(text: str) -> frozenset[str]:
 _STAYS = deferred(
     r"\b(?:(?:global|total|effective|overall|whole|micro)[ -])?(?:batch(?:[ -]sizes?)?"
     r"|sequence(?:[ -]lengths?)?|context(?:[ -]length)?)"
-    r" (?:(?:always|also) )?(?:stay(?:s|ed)|remain(?:s|ed)|(?:is|was|being) (?:kept|held|left)"
-    r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)",
+    r" (?:(?:always|also) )?(?:(?:stay(?:s|ed)|remain(?:s|ed)|(?:is|was|being) (?:kept|held|left)"
+    r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)"
+    r"|(?:stay(?:s|ed)|remain(?:s|ed))(?=\s*(?:[),;:.](?![0-9])|$)))",
     re.IGNORECASE,
 )
-"""Settings that are not changed, and are as was said farther above: `so that the batch"
-" stays the same`."""
+"""Settings that are not changed, and are as was said farther above: `so that the batch stays the
+same`, `the batch stays`."""
 
 LONGEST = 200
 """Letters of a heading or a caption."""

@@ -43,6 +43,33 @@ _HOSTS = deferred(
 _TASKS = deferred(r"\bsrun (?:[^|;]*? )?--ntasks-per-node[ =]([0-9]{1,3}) [^|;]*?\bpython[0-9.]* ")
 """Tasks of each node that are programs of Python themselves: each has a device of its own."""
 
+_RANKS = deferred(
+    r"(?:^|[\s;|$`])(?:mpirun|mpiexec|mpiexec\.hydra|horovodrun)\s(?:[^|;]*?\s)?-{1,2}(?:np?|n)[ =]"
+    r"([0-9]{1,5})(?= [^|;]*?\bpython[0-9.]* )"
+)
+"""Ranks of MPI that are programs of Python themselves: each has a device of its own."""
+
+_RANKS_OF_EACH = deferred(
+    r"(?:^|[\s;|$`])(?:mpirun|mpiexec|mpiexec\.hydra)\s(?:[^|;]*?\s)?"
+    r"(?:--?(?:ppn|npernode|ranks-per-node|N)[ =]|--map-by ppr:)([0-9]{1,3})"
+    r"(?=(?::node)?\b[^|;]*?\bpython[0-9.]* )"
+)
+
+_STARTS_NO_TRAINING = deferred(
+    r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|accelerate|deepspeed (?!-)|pre-?process\w*"
+    r"|tokeni[sz]\w*|convert\w*|prepare\w*|download\w*|eval\w*|infer\w*|serve\w*|generat\w*)"
+    r"|--nproc[_-]per[_-]node"
+)
+"""Ranks that start others, or do something else than to train."""
+
+_CHUNKS = deferred(
+    r"(?:#?PBS|\bqsub)\s(?:[^|;]*?\s)?-l\s*select=([0-9]{1,5})"
+    r"(?=[:,\s]|$)(?!\S*\+)(?:[\w:=.]*?:(?:ngpus|gpus)=([0-9]{1,3}))?(?![\w+])"
+    r"|(?:#?PBS|\bqsub)\s(?:[^|;]*?\s)?-l\s*nodes=([0-9]{1,5})(?=[:,\s]|$)(?!\S*\+)"
+    r"(?:[\w:=.]*?:gpus=([0-9]{1,3}))?(?![\w+])"
+)
+"""Nodes and the devices of each, as PBS and Torque are asked for them: `select=4:ngpus=8`."""
+
 _ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
@@ -71,10 +98,14 @@ SWITCHES = {
     "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
     "checkpointactivations": ("activation_checkpointing", "True"),
     "gradientcheckpointing": ("activation_checkpointing", "True"),
+    "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that
     "useflashattn": ("attention", "flash"), "sequenceparallel": ("sequence_parallel", "True"),
     "swiglu": ("gated", "True"),
 }  # fmt: skip
 """Options that say something by standing there."""
+
+_IS_NEXT = deferred(r"\S+\s+(?:\$|[\w./-]*(?:/|\.(?:py|sh|ya?ml|json|toml)$))")
+"""A switch, and behind it another argument of its command, which is no value of it."""
 
 LEFT_OPEN = {"trainbatchsize", "batchsize"}
 """Options that are of a device to one program and of the whole job to another."""
@@ -150,6 +181,8 @@ def command(line: Line) -> dict[str, Cell]:
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
         each = Cell(tasks[1], line.number, line.column + tasks.start(1))
         found.setdefault("gpus_per_node", each)
+    if "mpi" in line.text or "horovodrun" in line.text:
+        found = _ranks(line) | found
     named = ".json" in line.text or "deepspeed_stage_" in line.text
     if named and (sharded := _ZERO_FILE.search(line.text)):
         group = sharded.lastindex or 1
@@ -171,6 +204,38 @@ def command(line: Line) -> dict[str, Cell]:
     return found
 
 
+def _ranks(line: Line) -> dict[str, Cell]:
+    """Devices that a command of MPI counts, in all and on each node, by the ranks it starts."""
+    if _STARTS_NO_TRAINING.search(line.text):
+        return {}
+    counts = {"gpus": _RANKS.search(line.text), "gpus_per_node": _RANKS_OF_EACH.search(line.text)}
+    return {
+        name: Cell(each[1], line.number, line.column + each.start(1))
+        for name, each in counts.items() if each
+    }  # fmt: skip
+
+
+_ASKS = deferred(r"\s*(?:#?\s?PBS|\$?\s?qsub)\s(?:[^|;]*?\s)?-l\s*(?:select|nodes)=")
+
+
+def asks(line: Line) -> bool:
+    """Whether a line asks PBS for nodes, counted or not in a way that is understood."""
+    return "-l" in line.text and _ASKS.match(line.text) is not None
+
+
+def chunks(line: Line) -> dict[str, Cell]:
+    """Nodes and the devices of each that PBS is asked for; nothing of nodes of several kinds."""
+    asked = _CHUNKS.search(line.text)
+    if asked is None:
+        return {}
+    nodes, each = (1, 2) if asked[1] else (3, 4)
+    groups = {"nodes": nodes, "gpus_per_node": each}
+    return {
+        name: Cell(asked[group], line.number, line.column + asked.start(group))
+        for name, group in groups.items() if asked[group]
+    }  # fmt: skip
+
+
 def _options(line: Line) -> dict[str, Cell]:
     found: dict[str, Cell] = {}
     for option in _OPTION.finditer(line.text):
@@ -183,7 +248,7 @@ def _options(line: Line) -> dict[str, Cell]:
         key = undotted(option[1]) or ""
         if gres := _GRES.match(option[0]):
             found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
-        elif not group and normalise(key) in SWITCHES:
+        elif normalise(key) in SWITCHES and (not group or _IS_NEXT.match(option[0])):
             name, word = SWITCHES[normalise(key)]
             found[name] = Cell(word, line.number, line.column + at)
         elif group and normalise(key) not in LEFT_OPEN:

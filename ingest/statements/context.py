@@ -84,7 +84,11 @@ _SAME = deferred(
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
 
-_HTML_CAPTION = deferred(r"\s*(?:<table\b[^<>]*>\s*)?<caption\b(?!.*<t[rdh]\b)", re.IGNORECASE)
+_TITLE_INSIDE = deferred(
+    r"\s*(?:<table\b[^<>]*>\s*)?<caption\b(?!.*<t[rdh]\b)"
+    r"|\s*\.\. (?:table|csv-table|list-table)::\s*\S",
+    re.IGNORECASE,
+)
 """A line inside a table that is no row of it."""
 
 _ABOUT_MACHINES = deferred(
@@ -180,7 +184,7 @@ def read_context(
             path = _opened(context, path, line, heading, authors)
         if heading:
             variables.clear()
-        row = line.number in taken and not _HTML_CAPTION.match(line.text)
+        row = line.number in taken and not _TITLE_INSIDE.match(line.text)
         before, above = above, None
         if nest.aside(line, block) or row or len(line.text) > LONGEST:
             continue
@@ -215,7 +219,10 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            _keep(context, lines, at, again.placed(_of_host(placed, line, source)))
+            _keep(
+                context, lines, at, again.placed(_of_host(placed, line, source)),
+                in_list=bool(above) and items.holds(line),
+            )  # fmt: skip
     _divide(context, lines, blocks, tabled)
     return _settled(context, lines, tabled or taken, blocks)
 
@@ -732,11 +739,14 @@ def _beside(
     return replace(statement, values={**more, **statement.values})
 
 
-def _keep(context: Context, lines: Sequence[Line], at: int, statement: Statement) -> None:
-    """Notes the statement that a line is, and the command that it is a part of."""
+def _keep(
+    context: Context, lines: Sequence[Line], at: int, statement: Statement, *, in_list: bool
+) -> None:
+    """Notes the statement that a line is, and the command that it is a part of, but for options in
+    a list of settings."""
     if all(cell.state == "unknown" for cell in statement.values.values()):
         context.not_understood.append(lines[at].number)
-    if _OPTION.search(lines[at].text):
+    if not in_list and _OPTION.search(lines[at].text):
         _note_command(context, lines, at, statement)
     context.statements.append(statement)
 
