@@ -80,6 +80,7 @@ from assay.ingest.columns.titles import (
 )
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.prose.only_device import LAW
+from assay.ingest.prose.only_model import LAW as OF_MODEL
 from assay.ingest.prose.scopes import in_range, is_range, size_of
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -215,7 +216,9 @@ class Binder:
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
-        self._says_anything = bool(every or context.assumed or context.device or context.formats)
+        self._says_anything = bool(
+            every or context.assumed or context.device or context.model or context.formats
+        )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
@@ -426,6 +429,8 @@ class Binder:
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
             yield self._device, LAW
+            if self.context.model and not any(is_said(row.get(name)) for name in NAMING):
+                yield {"model": self.context.model}, OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
@@ -628,6 +633,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "gpu" and cell.law == LAW and _on_a_system(record):
                 continue
+            if name == "model" and cell.law == OF_MODEL and _names_what_it_trains(record):
+                continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
             if not says_more(name, record.cells.get(name), cell):
@@ -756,6 +763,17 @@ def _as_printed(cell: Cell | None) -> Printed | None:
     except ValueError:
         return None
 
+
+def _names_what_it_trains(record: Record) -> bool:
+    """Whether a row says in a cell what it trains, in whatever words."""
+    return any(_OF_MODELS & {*split(label)} for label, _ in record.other)
+
+
+_OF_MODELS = {
+    "model", "models", "checkpoint", "variant", "network", "backbone", "architecture", "arch",
+    "encoder", "模型", "モデル", "모델",
+}  # fmt: skip
+"""Words of labels over names of models."""
 
 OF_PROGRAMS = {
     "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",

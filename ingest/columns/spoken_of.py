@@ -145,7 +145,8 @@ _KEPT: dict[tuple[str, ...], str] = {
 _ONE_KEPT = rf"(?:{'|'.join(_KEPT.values())})\b"
 
 AS_ABOVE = deferred(
-    rf"\b(?:same|identical) {_ONE_KEPT}(?:(?:,? and |, |,? \+ | ?/ ?){_ONE_KEPT}){{0,5}}",
+    rf"\b(?:same|identical) (?:(?:two|four|eight|sixteen|[0-9]+) )?{_ONE_KEPT}"
+    rf"(?:(?:,? and |, |,? \+ | ?/ ?){_ONE_KEPT}){{0,5}}",
     re.IGNORECASE,
 )
 """Words on what was as in the runs above: `Same node and batch`. Of no kind of node: that counts

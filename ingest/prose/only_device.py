@@ -69,7 +69,7 @@ _OF_OTHERS = deferred(
 _OF_A_TABLE = deferred(r"^\s*\.\. (?:\w+-)?table::|<caption\b|^\W*(?:Table|Figure|表|图) ?[0-9]")
 """The title of one table, which speaks of no other."""
 
-_THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
+THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
 """Above what one of several authors says."""
 
 
@@ -95,7 +95,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             with_rows.add(at)
         if len(line.text) > LONGEST:
             continue
-        if _THREAD.search(line.text):
+        if THREAD.search(line.text):
             return None
         told = devices(line.text)
         if not told:

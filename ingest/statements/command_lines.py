@@ -74,7 +74,9 @@ _ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
 
-_SETTING = deferred(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
+_SETTING = deferred(
+    r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'\\]+))"
+)
 
 _ASSIGNED = deferred(
     r"(?:^|;|&&)\s*(?:\+\s*)?(?:export\s+)?([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|$)"
@@ -195,12 +197,38 @@ def command(line: Line) -> dict[str, Cell]:
     listed = len(settings) > max(1, words)  # a sentence has more words than settings
     if found or _COMMAND.search(line.text) or _GOES_ON.search(line.text) or listed:
         for setting in settings:
-            group = 2 if setting[2] is not None else 3
+            group = next(n for n in (2, 3, 4) if setting[n] is not None)
             if not ASIDE.search(setting[1]):
                 key = undotted(setting[1]) or ""
                 found |= _said(key, setting[group], line, setting.start(group))
     if assigned := _VARIABLE.fullmatch(line.text):
         found |= _said(assigned[1], assigned[2], line, assigned.start(2))
+    return found
+
+
+_CODED = deferred(r"`\+{0,2}((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)=([^`\s]+)`")
+"""An override of a configuration, set as code."""
+
+_SENTENCE = deferred(r"[^.;。]*(?:[.;](?! )[^.;。]*)*")
+
+
+def coded(line: Line, told: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Configuration of overrides that stand as code in a sentence beside what it says of runs in
+    words: `fp16, ``data.seq_len=4096`` and Adam`. Of runs in the sentences that say `told`.
+
+    >>> text = "All runs are in fp16 with `data.seq_len=4096`. Try `model.tp=8` instead."
+    >>> said = coded(Line(1, text, 1, {}), {"dtype": Cell("fp16", 1, 17)})
+    >>> {name: cell.text for name, cell in said.items()}
+    {'seq_len': '4096'}
+    """
+    found: dict[str, Cell] = {}
+    spans = [each.span() for each in _SENTENCE.finditer(line.text) if each[0]]
+    for code in _CODED.finditer(line.text) if told and "`" in line.text else ():
+        begin, end = next(each for each in spans if each[0] <= code.start() < each[1])
+        mine = any(begin <= cell.column - line.column < end for cell in told.values())
+        before = line.text[max(0, code.start() - LONGEST_VERB) : code.start(1)]
+        if mine and not ASIDE.search(code[1]) and not _LEFT_OUT.search(before):
+            found |= _said(undotted(code[1]) or "", code[2], line, code.start(2))
     return found
 
 
@@ -260,7 +288,9 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
     """A value of a command: whole numbers, words of the fields that are words, variables."""
     name = known(key)
     if name and fields(Configuration)[name].dtype.is_integer():
-        digits = text.removesuffix(",").rstrip(")'\"`")
+        digits = text.removesuffix(",").rstrip(")'\"`").strip("'\"")
+        if name == "accumulation":  # a list of one value for all epochs: `'[8]'`
+            digits = digits.removeprefix("[").removesuffix("]")
         if "$" in digits:
             return {name: Cell(digits, line.number, line.column + at, state="unknown")}
         return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}

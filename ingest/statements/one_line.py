@@ -25,6 +25,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import (
     asks,
     chunks,
+    coded,
     command,
     composed_name,
     visible,
@@ -317,7 +318,7 @@ def _by_form(  # noqa: PLR0912
     elif short and says:
         values = listed(line, _bare(line.text))
     told = ({} if variable else phrases(line), command(line)) if says else ()
-    for more in told:
+    for more in (*told, coded(line, told[0])) if told else ():
         values |= {
             name: cell
             for name, cell in more.items()
