@@ -184,10 +184,15 @@ class Binder:
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
-        tables = {self.section(row.line) for row in rows if row.tabled}
+        self._lengths = [  # that rows of tables print, with their sections
+            (self.section(row.line), row.cells["seq_len"])
+            for row in rows if row.tabled and "seq_len" in row.cells
+        ]  # fmt: skip
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
-        self._own_lengths = of_own_tables(of_all, tables)
+        self._own_lengths = of_own_tables(
+            of_all, {self.section(row.line) for row in rows if row.tabled}
+        )
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -423,7 +428,8 @@ class Binder:
         machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
         if tabled or not self._met_others(section):
-            dropped = {"seq_len"} if tabled and self._own_lengths else set[str]()
+            apart = tabled and (self._own_lengths or self._are_apart(self._uniform, section))
+            dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
@@ -523,7 +529,17 @@ class Binder:
             ]
             self._notes[section] = [each.line for each in mine], agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]
-        return agreed[bisect_right(lines, line)]
+        said = agreed[bisect_right(lines, line)]
+        return without(said, ("seq_len",)) if self._are_apart(said, section) else said
+
+    def _are_apart(self, said: Said, section: Section) -> bool:
+        """Whether rows of tables below a heading print other lengths of sequences than is said: it
+        is that of another table."""
+        length = said.get("seq_len")
+        return length is not None and any(
+            differs_from(cell, length)
+            for path, cell in self._lengths if path[: len(section)] == section
+        )  # fmt: skip
 
     def _alike_above(self, section: Section) -> dict[str, Cell]:
         """Values that statements above say alike, those of other runs' sections aside."""
