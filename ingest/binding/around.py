@@ -221,7 +221,7 @@ TITLE = deferred(
 
 _SAME_MACHINE = deferred(
     r"\b(?:same|identical) (?:[\w-]+ )?(?:clusters?|machines?|hardware|nodes?|systems?|box|hosts?"
-    r"|servers?|GPUs|partition)\b|同一(?:集群|机器|台机器|环境)",
+    r"|servers?|GPUs|NPUs|TPUs|cards?|chips|devices|accelerators|workstation|partition)\b|同一(?:集群|机器|台机器|环境)",
     re.IGNORECASE,
 )
 

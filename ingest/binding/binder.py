@@ -80,6 +80,7 @@ from assay.ingest.columns.titles import (
 )
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.prose.only_device import LAW
+from assay.ingest.prose.only_model import LAW as OF_MODEL
 from assay.ingest.prose.scopes import in_range, is_range, size_of
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -183,10 +184,15 @@ class Binder:
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
-        tables = {self.section(row.line) for row in rows if row.tabled}
+        self._lengths = [  # that rows of tables print, with their sections
+            (self.section(row.line), row.cells["seq_len"])
+            for row in rows if row.tabled and "seq_len" in row.cells
+        ]  # fmt: skip
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
-        self._own_lengths = of_own_tables(of_all, tables)
+        self._own_lengths = of_own_tables(
+            of_all, {self.section(row.line) for row in rows if row.tabled}
+        )
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -215,7 +221,9 @@ class Binder:
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
-        self._says_anything = bool(every or context.assumed or context.device or context.formats)
+        self._says_anything = bool(
+            every or context.assumed or context.device or context.model or context.formats
+        )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
@@ -420,12 +428,15 @@ class Binder:
         machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
         if tabled or not self._met_others(section):
-            dropped = {"seq_len"} if tabled and self._own_lengths else set[str]()
+            apart = tabled and (self._own_lengths or self._are_apart(self._uniform, section))
+            dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
             yield self._device, LAW
+            if self.context.model and not any(is_said(row.get(name)) for name in NAMING):
+                yield {"model": self.context.model}, OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
@@ -518,7 +529,17 @@ class Binder:
             ]
             self._notes[section] = [each.line for each in mine], agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]
-        return agreed[bisect_right(lines, line)]
+        said = agreed[bisect_right(lines, line)]
+        return without(said, ("seq_len",)) if self._are_apart(said, section) else said
+
+    def _are_apart(self, said: Said, section: Section) -> bool:
+        """Whether rows of tables below a heading print other lengths of sequences than is said: it
+        is that of another table."""
+        length = said.get("seq_len")
+        return length is not None and any(
+            differs_from(cell, length)
+            for path, cell in self._lengths if path[: len(section)] == section
+        )  # fmt: skip
 
     def _alike_above(self, section: Section) -> dict[str, Cell]:
         """Values that statements above say alike, those of other runs' sections aside."""
@@ -627,6 +648,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if name == "micro_batch" and _takes_another(record, cell, bound):
                 continue
             if name == "gpu" and cell.law == LAW and _on_a_system(record):
+                continue
+            if name == "model" and cell.law == OF_MODEL and _names_what_it_trains(record):
                 continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
@@ -758,6 +781,17 @@ def _as_printed(cell: Cell | None) -> Printed | None:
     except ValueError:
         return None
 
+
+def _names_what_it_trains(record: Record) -> bool:
+    """Whether a row says in a cell what it trains, in whatever words."""
+    return any(_OF_MODELS & {*split(label)} for label, _ in record.other)
+
+
+_OF_MODELS = {
+    "model", "models", "checkpoint", "variant", "network", "backbone", "architecture", "arch",
+    "encoder", "模型", "モデル", "모델",
+}  # fmt: skip
+"""Words of labels over names of models."""
 
 OF_PROGRAMS = {
     "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",

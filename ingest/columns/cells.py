@@ -24,21 +24,13 @@ from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.vocabulary.attention_names import attention_named
+from assay.ingest.vocabulary.card_counts import SLICES, chips_in
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import split
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
-
-_SLICES = re.compile(
-    r"(?:([0-9]{1,6}) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]{1,9})", re.IGNORECASE
-)
-
-BY_CORES = {"v2", "v3", "v4", "v5p"}
-"""Generations of TPUs whose slices are named by their TensorCores: `v5p-128` has 64 chips."""
-
-CORES_OF_CHIP = 2
 
 _PODS = re.compile(
     r"(?:([0-9]{1,6}) ?[x×*] ?)?(?:Graphcore )?(?:Bow|IPU)[ -]?POD[ -]?([0-9]{1,9})"
@@ -47,8 +39,6 @@ _PODS = re.compile(
 )
 
 POD_LAW = "a Pod is named by its IPUs"
-
-SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
 GENERATION_LAW = "a slice of TPUs is named by their generation"
 
@@ -592,7 +582,7 @@ LISTED_LAW = "as many devices as are listed by their numbers"
 
 def slices(text: str) -> bool:
     """Whether a text names slices of TPUs: `4x v5p-512`."""
-    return _SLICES.fullmatch(text) is not None
+    return SLICES.fullmatch(text) is not None
 
 
 def generation(text: str) -> str:
@@ -601,7 +591,7 @@ def generation(text: str) -> str:
     >>> generation("4x v5p-512")
     'v5p'
     """
-    found = _SLICES.fullmatch(text)
+    found = SLICES.fullmatch(text)
     return found[2].casefold() if found else ""
 
 
@@ -611,14 +601,13 @@ def chips_of(cell: Cell) -> Cell | None:
     if pods := _PODS.fullmatch(cell.text):
         ipus = str(int(pods[1] or 1) * int(pods[2]))
         return cell._replace(text=ipus, value_origin="solved", law=POD_LAW)
-    slices = _SLICES.fullmatch(cell.text)
+    slices = SLICES.fullmatch(cell.text)
     if slices is None:
         return None
-    count, generation, named = int(slices[1] or 1), slices[2].casefold(), int(slices[3])
-    if generation not in BY_CORES:
-        return cell._replace(text=str(count * named))
-    chips = count * named // CORES_OF_CHIP
-    return cell._replace(text=str(chips), value_origin="solved", law=SLICE_LAW)
+    chips, law = chips_in(slices)
+    return cell._replace(
+        text=str(chips), value_origin="solved" if law else cell.value_origin, law=law or cell.law
+    )
 
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:

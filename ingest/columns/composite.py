@@ -186,12 +186,17 @@ def settings(text: str) -> dict[str, str]:
             said.setdefault("micro_batch", value)
         elif name == "recompute" or (name and value.isdecimal() and name != "sharding"):
             said[name] = value
+        else:
+            said |= _worded(key, value)
     return said
 
 
 _OPTION = deferred(r"--([A-Za-z][\w.-]*)(?:(?:=|\s+(?!--))(\"[^\"]*\"|[^\s\"]+))?\s*")
 
-_OVERRIDE = deferred(r"\+{0,2}((?:[A-Za-z]\w*\.)+[A-Za-z]\w*)=(\"[^\"]*\"|[^\s\"]+)\s*")
+_OVERRIDE = deferred(r"\+{0,2}((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)=(\"[^\"]*\"|[^\s\"]+)\s*")
+
+_OF_SECTION = deferred(r"(?:^|\s)\+{0,2}[A-Za-z]\w*\.[\w.]+=")
+"""A key with its section: beside one, those without are of a configuration as well."""
 
 _LEFT_OUT = {"eval", "validation", "test", "inference", "generation", "optim", "optimizer", "vllm",
              "rollout", "critic", "reward", "ref", "draft", "teacher", "vision"}  # fmt: skip
@@ -207,9 +212,13 @@ def options(text: str) -> dict[str, str]:
     ({'tp': '4', 'seq_len': '8192'}, {})
     >>> options("model.attn=flash"), options("trainer.strategy=fsdp model.grad_ckpt=true")
     ({'attention': 'flash'}, {'sharding': 'FULL_SHARD', 'activation_checkpointing': 'True'})
+    >>> options("parallel.pipeline=8 parallel.virtual_pipeline=null recompute=full")
+    {'pp': '8', 'vp': 'null', 'recompute': 'full'}
     """
     said: dict[str, str] = {}
     pattern, at = (_OPTION, 0) if text.startswith("--") else (_OVERRIDE, 0)
+    if pattern is _OVERRIDE and not _OF_SECTION.search(text):
+        return {}
     while at < len(text):
         found = pattern.match(text, at)
         if found is None:
@@ -221,9 +230,16 @@ def options(text: str) -> dict[str, str]:
         if not _LEFT_OUT & set(path):
             said |= _worded(label, value)
             name = configured_by(label)
-            if name in _SET and value.isdecimal() and value.strip("0"):
+            form = _STAGES if name == "zero_stage" else _WHOLE
+            if name in _OVERRIDDEN and (value in UNSET or form.fullmatch(value)):
                 said[name] = value
     return said
+
+
+UNSET = ("null", "None")
+"""Values of an override by which a setting is none, whatever the configuration below it says."""
+
+_WHOLE, _STAGES = re.compile("0*[1-9][0-9]*"), re.compile("[0-3]")
 
 
 def _worded(label: str, value: str) -> dict[str, str]:
@@ -253,6 +269,10 @@ _NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.I
 
 _SET = {"seq_len", "micro_batch", "global_batch", "batch_size", "tp", "pp", "dp", "cp", "ep"}
 """Fields that a name and a number among other words of a cell may set."""
+
+_OVERRIDDEN = _SET | {"vp", "accumulation", "zero_stage", "nodes", "layers", "hidden", "heads",
+                      "kv_heads", "ffn_hidden"}  # fmt: skip
+"""Fields that an option or an override sets."""
 
 _DEGREES_ALONE = deferred(r"(?:(?:TP|PP|DP|CP|EP|VPP?)[=-]?[0-9]{1,4}[ +/-]*){1,6}", re.IGNORECASE)
 """A part of a cell that is degrees of a layout: `TP2`, `TP4 PP2`."""

@@ -145,7 +145,8 @@ _KEPT: dict[tuple[str, ...], str] = {
 _ONE_KEPT = rf"(?:{'|'.join(_KEPT.values())})\b"
 
 AS_ABOVE = deferred(
-    rf"\b(?:same|identical) {_ONE_KEPT}(?:(?:,? and |, |,? \+ | ?/ ?){_ONE_KEPT}){{0,5}}",
+    rf"\b(?:same|identical) (?:(?:two|four|eight|sixteen|[0-9]+) )?{_ONE_KEPT}"
+    rf"(?:(?:,? and |, |,? \+ | ?/ ?){_ONE_KEPT}){{0,5}}",
     re.IGNORECASE,
 )
 """Words on what was as in the runs above: `Same node and batch`. Of no kind of node: that counts
@@ -263,12 +264,13 @@ def _settles(text: str) -> frozenset[str]:
 _STAYS = deferred(
     r"\b(?:(?:global|total|effective|overall|whole|micro)[ -])?(?:batch(?:[ -]sizes?)?"
     r"|sequence(?:[ -]lengths?)?|context(?:[ -]length)?)"
-    r" (?:(?:always|also) )?(?:stay(?:s|ed)|remain(?:s|ed)|(?:is|was|being) (?:kept|held|left)"
-    r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)",
+    r" (?:(?:always|also) )?(?:(?:stay(?:s|ed)|remain(?:s|ed)|(?:is|was|being) (?:kept|held|left)"
+    r"|is|was|kept|held) (?:the same|constant|unchanged|fixed)\b(?!,? (?:at|to|as|=|for|per|of)\b)"
+    r"|(?:stay(?:s|ed)|remain(?:s|ed))(?=\s*(?:[),;:.](?![0-9])|$)))",
     re.IGNORECASE,
 )
-"""Settings that are not changed, and are as was said farther above: `so that the batch"
-" stays the same`."""
+"""Settings that are not changed, and are as was said farther above: `so that the batch stays the
+same`, `the batch stays`."""
 
 LONGEST = 200
 """Letters of a heading or a caption."""

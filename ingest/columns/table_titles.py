@@ -43,15 +43,19 @@ def table_end(lines: Sequence[Line], at: int) -> int:
     return 0
 
 
+def titles_table(text: str) -> bool:
+    """Whether a line is the title of a table in its markup, whatever it says."""
+    directive = "::" in text and _DIRECTIVE.match(text) is not None
+    return directive or ("caption" in text.casefold() and _CAPTION.match(text) is not None)
+
+
 def _indented(below: Sequence[Line]) -> int:
-    """The last of the lines that are empty, or indented deeper than the first."""
+    """The last of the lines that are empty, or indented deeper than the first; the rows of the
+    table may be missing among them."""
     margin = _margin(below[0])
-    last = below[0].number
-    for line in below[1:]:
-        if line.text.strip() and _margin(line) <= margin:
-            break
-        last = line.number
-    return last
+    behind = (line for line in below[1:] if line.text.strip() and _margin(line) <= margin)
+    first = next(behind, None)
+    return first.number - 1 if first else below[0].number + LONGEST_TABLE
 
 
 def _margin(line: Line) -> int:

@@ -13,9 +13,9 @@ from functools import lru_cache
 from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.printed import MOST_DIGITS
 from assay.ingest.numbers.units import SUFFIXES, suffix
-from assay.ingest.schema.record import REMEMBERED, Cell, Line
+from assay.ingest.schema.record import REMEMBERED, Cell, Line, ValueOrigin
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.card_counts import counted_cards
+from assay.ingest.vocabulary.card_counts import counted_cards, counted_chips, slices_in
 from assay.ingest.vocabulary.devices import SIGN, devices, names_card, only, several, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -239,8 +239,8 @@ _NAMED_MODEL = deferred(
     r"(?=[`\s,;)]|$)(?! (?:and|or) )"
     r"|(?<![\w./-])[A-Za-z][\w-]{2,24}/((?:[A-Za-z][\w.]*-){1,3}[0-9]+(?:\.[0-9]+)?[bB](?:-[a-z]{4,9})?)"
     r"(?![\w/.-]*[A-Za-z0-9])(?! (?:and|or) )"
-    r"|(?<![\w./`-])([a-z]{3,16}[0-9.]{0,3}-[0-9]+(?:\.[0-9]+)?b)"
-    r"(?![\w/`-]|\.[\w/`])(?! (?:and|or) )"
+    r"|(?<![A-Za-z0-9_./`-])([a-z]{3,16}[0-9.]{0,3}(?:-[a-z]{2,12}[0-9.]{0,3}|-[0-9](?:\.[0-9])?){0,3}"
+    r"-[0-9]+(?:\.[0-9]+)?b)(?![A-Za-z0-9_/`-]|\.[\w/`])(?! (?:and|or) )"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it; one in small letters
 as code, or behind the word for it."""
@@ -754,6 +754,12 @@ def _said(line: str) -> Mapping[str, Cell]:
         if several(text):
             said["gpu"] = Cell(text, 0, 0, state="unknown")
         put("gpus", counted_devices(text) or _named_count(text))
+        if slices_in(text):  # `2x v6e-256` are 512, and several are no one number
+            said.pop("gpus", None)
+        if (slices := counted_chips(text)) and said["gpu"].state == "value":
+            chips, at, law = slices
+            origin: ValueOrigin = "solved" if law else "printed"
+            said["gpus"] = Cell(str(chips), 0, at, value_origin=origin, law=law)
     if "gpus" not in said and (cards := counted_cards(text)):
         for name, count in cards.items():
             put(name, count)

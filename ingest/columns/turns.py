@@ -44,7 +44,7 @@ TURNS = (
     r"|\b(?:jetzt|nun|diesmal|stattdessen|umgestiegen|gewechselt|halbiert|verdoppelt|gemietet)\b"
     r"|\b(?:maintenant|cette fois|désormais|passés?|remplacée?s?|doublée?s?|réduite?s?|louée?s?)\b"
     r"|\b(?:ahora|esta vez|cambiamos|duplicamos)\b"
-    r"|改为|改用|换成|换到|这次|切换|升级|今回|変更|切り替え|倍に|半分)"
+    r"|改为|改用|换成|换到|这次|切换|升级|今回|変更|切り替え|倍に|半分|(?:有効|無効|オン|オフ)にした(?:結果|とき|時|場合))"
 )
 """Found in every line that may say what differs from here on, in polars' syntax."""
 
@@ -74,10 +74,16 @@ def turned(text: str) -> frozenset[str]:
     own = of_these_runs(text)
     parts = [part for part in sentences(own) if may_turn(part)]
     found = frozenset[str]().union(*map(spoken_of, parts))
+    if _SWITCHED_BELOW.search(own):  # what, the sentence before says
+        found |= spoken_of(text) & _SWITCHES
     if not parts or not devices(_HAS_MEMORY.sub(" ", own)):
         return found
     return found | {"gpu"}
 
+
+_SWITCHED_BELOW = deferred("以下は[^。]{0,40}(?:有効|無効|オン|オフ)にした")
+
+_SWITCHES = frozenset({"recompute", "attention", "sequence_parallel"})
 
 _HAS_MEMORY = deferred(
     r"\b[A-Z][\w-]*(?: [A-Z0-9][\w-]*){0,2} (?:has|have|comes? with|offers?) (?:only )?"

@@ -47,6 +47,7 @@ from assay.ingest.kernels.settings_around import (
     sizes_named,
     spelled,
 )
+from assay.ingest.numbers.printed import whole
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -1529,7 +1530,9 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     """All ranks of a text; None where it may name those of a node: `4 nodes x 8 GPUs` are 32."""
     if nodes is None:
         return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
-    many, of_each = int(nodes[1]), int(nodes[2])
+    many, of_each = whole(nodes[1]), whole(nodes[2])
+    if many is None or of_each is None:
+        return None
     inside = "(" in nodes[0]  # `2 nodes (8 GPUs)` may have as many each
     if many == 1:
         return ranks

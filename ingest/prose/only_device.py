@@ -75,7 +75,7 @@ _OF_A_TABLE = deferred(r"^\s*\.\. (?:\w+-)?table::|<caption\b|^\W*(?:Table|Figur
 _ASSIGNED = deferred(r"(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?==)")
 """The name of a variable, which may have a number of its own: `BX300_FUSED_TOPK=1`."""
 
-_THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
+THREAD = deferred(r"\b(?:commented|opened this (?:issue|pull)|replied)\b|^#{0,4} ?@[\w-]+:?$")
 """Above what one of several authors says."""
 
 
@@ -101,7 +101,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             with_rows.add(at)
         if len(line.text) > LONGEST:
             continue
-        if _THREAD.search(line.text):
+        if THREAD.search(line.text):
             return None
         told = devices(_ASSIGNED.sub(" ", line.text) if "_" in line.text else line.text)
         if not told:

@@ -43,11 +43,40 @@ _HOSTS = deferred(
 _TASKS = deferred(r"\bsrun (?:[^|;]*? )?--ntasks-per-node[ =]([0-9]{1,3}) [^|;]*?\bpython[0-9.]* ")
 """Tasks of each node that are programs of Python themselves: each has a device of its own."""
 
+_RANKS = deferred(
+    r"(?:^|[\s;|$`])(?:mpirun|mpiexec|mpiexec\.hydra|horovodrun)\s(?:[^|;]*?\s)?-{1,2}(?:np?|n)[ =]"
+    r"([0-9]{1,5})(?= [^|;]*?\bpython[0-9.]* )"
+)
+"""Ranks of MPI that are programs of Python themselves: each has a device of its own."""
+
+_RANKS_OF_EACH = deferred(
+    r"(?:^|[\s;|$`])(?:mpirun|mpiexec|mpiexec\.hydra)\s(?:[^|;]*?\s)?"
+    r"(?:--?(?:ppn|npernode|ranks-per-node|N)[ =]|--map-by ppr:)([0-9]{1,3})"
+    r"(?=(?::node)?\b[^|;]*?\bpython[0-9.]* )"
+)
+
+_STARTS_NO_TRAINING = deferred(
+    r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|accelerate|deepspeed (?!-)|pre-?process\w*"
+    r"|tokeni[sz]\w*|convert\w*|prepare\w*|download\w*|eval\w*|infer\w*|serve\w*|generat\w*)"
+    r"|--nproc[_-]per[_-]node"
+)
+"""Ranks that start others, or do something else than to train."""
+
+_CHUNKS = deferred(
+    r"(?:#?PBS|\bqsub)\s(?:[^|;]*?\s)?-l\s*select=([0-9]{1,5})"
+    r"(?=[:,\s]|$)(?!\S*\+)(?:[\w:=.]*?:(?:ngpus|gpus)=([0-9]{1,3}))?(?![\w+])"
+    r"|(?:#?PBS|\bqsub)\s(?:[^|;]*?\s)?-l\s*nodes=([0-9]{1,5})(?=[:,\s]|$)(?!\S*\+)"
+    r"(?:[\w:=.]*?:gpus=([0-9]{1,3}))?(?![\w+])"
+)
+"""Nodes and the devices of each, as PBS and Torque are asked for them: `select=4:ngpus=8`."""
+
 _ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
 
-_SETTING = deferred(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
+_SETTING = deferred(
+    r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'\\]+))"
+)
 
 _ASSIGNED = deferred(
     r"(?:^|;|&&)\s*(?:\+\s*)?(?:export\s+)?([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|$)"
@@ -71,10 +100,14 @@ SWITCHES = {
     "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
     "checkpointactivations": ("activation_checkpointing", "True"),
     "gradientcheckpointing": ("activation_checkpointing", "True"),
+    "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that
     "useflashattn": ("attention", "flash"), "sequenceparallel": ("sequence_parallel", "True"),
     "swiglu": ("gated", "True"),
 }  # fmt: skip
 """Options that say something by standing there."""
+
+_IS_NEXT = deferred(r"\S+\s+(?:\$|[\w./-]*(?:/|\.(?:py|sh|ya?ml|json|toml)$))")
+"""A switch, and behind it another argument of its command, which is no value of it."""
 
 LEFT_OPEN = {"trainbatchsize", "batchsize"}
 """Options that are of a device to one program and of the whole job to another."""
@@ -150,6 +183,8 @@ def command(line: Line) -> dict[str, Cell]:
     if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
         each = Cell(tasks[1], line.number, line.column + tasks.start(1))
         found.setdefault("gpus_per_node", each)
+    if "mpi" in line.text or "horovodrun" in line.text:
+        found = _ranks(line) | found
     named = ".json" in line.text or "deepspeed_stage_" in line.text
     if named and (sharded := _ZERO_FILE.search(line.text)):
         group = sharded.lastindex or 1
@@ -162,13 +197,71 @@ def command(line: Line) -> dict[str, Cell]:
     listed = len(settings) > max(1, words)  # a sentence has more words than settings
     if found or _COMMAND.search(line.text) or _GOES_ON.search(line.text) or listed:
         for setting in settings:
-            group = 2 if setting[2] is not None else 3
+            group = next(n for n in (2, 3, 4) if setting[n] is not None)
             if not ASIDE.search(setting[1]):
                 key = undotted(setting[1]) or ""
                 found |= _said(key, setting[group], line, setting.start(group))
     if assigned := _VARIABLE.fullmatch(line.text):
         found |= _said(assigned[1], assigned[2], line, assigned.start(2))
     return found
+
+
+_CODED = deferred(r"`\+{0,2}((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)=([^`\s]+)`")
+"""An override of a configuration, set as code."""
+
+_SENTENCE = deferred(r"[^.;。]*(?:[.;](?! )[^.;。]*)*")
+
+
+def coded(line: Line, told: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Configuration of overrides that stand as code in a sentence beside what it says of runs in
+    words: `fp16, ``data.seq_len=4096`` and Adam`. Of runs in the sentences that say `told`.
+
+    >>> text = "All runs are in fp16 with `data.seq_len=4096`. Try `model.tp=8` instead."
+    >>> said = coded(Line(1, text, 1, {}), {"dtype": Cell("fp16", 1, 17)})
+    >>> {name: cell.text for name, cell in said.items()}
+    {'seq_len': '4096'}
+    """
+    found: dict[str, Cell] = {}
+    spans = [each.span() for each in _SENTENCE.finditer(line.text) if each[0]]
+    for code in _CODED.finditer(line.text) if told and "`" in line.text else ():
+        begin, end = next(each for each in spans if each[0] <= code.start() < each[1])
+        mine = any(begin <= cell.column - line.column < end for cell in told.values())
+        before = line.text[max(0, code.start() - LONGEST_VERB) : code.start(1)]
+        if mine and not ASIDE.search(code[1]) and not _LEFT_OUT.search(before):
+            found |= _said(undotted(code[1]) or "", code[2], line, code.start(2))
+    return found
+
+
+def _ranks(line: Line) -> dict[str, Cell]:
+    """Devices that a command of MPI counts, in all and on each node, by the ranks it starts."""
+    if _STARTS_NO_TRAINING.search(line.text):
+        return {}
+    counts = {"gpus": _RANKS.search(line.text), "gpus_per_node": _RANKS_OF_EACH.search(line.text)}
+    return {
+        name: Cell(each[1], line.number, line.column + each.start(1))
+        for name, each in counts.items() if each
+    }  # fmt: skip
+
+
+_ASKS = deferred(r"\s*(?:#?\s?PBS|\$?\s?qsub)\s(?:[^|;]*?\s)?-l\s*(?:select|nodes)=")
+
+
+def asks(line: Line) -> bool:
+    """Whether a line asks PBS for nodes, counted or not in a way that is understood."""
+    return "-l" in line.text and _ASKS.match(line.text) is not None
+
+
+def chunks(line: Line) -> dict[str, Cell]:
+    """Nodes and the devices of each that PBS is asked for; nothing of nodes of several kinds."""
+    asked = _CHUNKS.search(line.text)
+    if asked is None:
+        return {}
+    nodes, each = (1, 2) if asked[1] else (3, 4)
+    groups = {"nodes": nodes, "gpus_per_node": each}
+    return {
+        name: Cell(asked[group], line.number, line.column + asked.start(group))
+        for name, group in groups.items() if asked[group]
+    }  # fmt: skip
 
 
 def _options(line: Line) -> dict[str, Cell]:
@@ -183,7 +276,7 @@ def _options(line: Line) -> dict[str, Cell]:
         key = undotted(option[1]) or ""
         if gres := _GRES.match(option[0]):
             found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
-        elif not group and normalise(key) in SWITCHES:
+        elif normalise(key) in SWITCHES and (not group or _IS_NEXT.match(option[0])):
             name, word = SWITCHES[normalise(key)]
             found[name] = Cell(word, line.number, line.column + at)
         elif group and normalise(key) not in LEFT_OPEN:
@@ -195,7 +288,9 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
     """A value of a command: whole numbers, words of the fields that are words, variables."""
     name = known(key)
     if name and fields(Configuration)[name].dtype.is_integer():
-        digits = text.removesuffix(",").rstrip(")'\"`")
+        digits = text.removesuffix(",").rstrip(")'\"`").strip("'\"")
+        if name == "accumulation":  # a list of one value for all epochs: `'[8]'`
+            digits = digits.removeprefix("[").removesuffix("]")
         if "$" in digits:
             return {name: Cell(digits, line.number, line.column + at, state="unknown")}
         return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}

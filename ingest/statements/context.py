@@ -21,7 +21,10 @@ from assay.ingest.columns.table_titles import own_table, table_above, table_end,
 from assay.ingest.columns.titles import OF_DEVICES, line_of_other, model_named
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
+from assay.ingest.prose.notebook_code import LAW as OF_HOST
+from assay.ingest.prose.notebook_code import in_notebook
 from assay.ingest.prose.only_device import only_device
+from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
 from assay.ingest.prose.scopes import Scoped, paragraphs, scoped
 from assay.ingest.schema.configuration import Configuration
@@ -84,7 +87,11 @@ _SAME = deferred(
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
 
-_HTML_CAPTION = deferred(r"\s*(?:<table\b[^<>]*>\s*)?<caption\b(?!.*<t[rdh]\b)", re.IGNORECASE)
+_TITLE_INSIDE = deferred(
+    r"\s*(?:<table\b[^<>]*>\s*)?<caption\b(?!.*<t[rdh]\b)"
+    r"|\s*\.\. (?:table|csv-table|list-table)::\s*\S",
+    re.IGNORECASE,
+)
 """A line inside a table that is no row of it."""
 
 _ABOUT_MACHINES = deferred(
@@ -119,6 +126,7 @@ class Context:
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     device: Cell | None = None  # the one that a document with tables names
+    model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
 
     def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
@@ -160,6 +168,7 @@ def read_context(
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
         device=only_device(lines, tabled) if tabled else None,
+        model=only_model(lines, tabled) if tabled else None,
         formats=other_formats(lines, tabled) if tabled else {},
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
@@ -178,9 +187,8 @@ def read_context(
         again.pass_by(line, [n for _, n, _ in path], heading=heading is not None, code=bool(block))
         if not block and not (heading and line.number in taken):
             path = _opened(context, path, line, heading, authors)
-        if heading:
-            variables.clear()
-        row = line.number in taken and not _HTML_CAPTION.match(line.text)
+        variables = {} if heading else variables
+        row = line.number in taken and not _TITLE_INSIDE.match(line.text)
         before, above = above, None
         if nest.aside(line, block) or row or len(line.text) > LONGEST:
             continue
@@ -192,6 +200,7 @@ def read_context(
         called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
         more = told | more | context.unsaid(carried) | called | nest.said_by(line)
+        more |= in_notebook(lines, at) if source.endswith(".ipynb") else {}
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -215,7 +224,10 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
-            _keep(context, lines, at, again.placed(_of_host(placed, line, source)))
+            _keep(
+                context, lines, at, again.placed(_of_host(placed, line, source)),
+                in_list=bool(above) and items.holds(line),
+            )  # fmt: skip
     _divide(context, lines, blocks, tabled)
     return _settled(context, lines, tabled or taken, blocks)
 
@@ -732,11 +744,14 @@ def _beside(
     return replace(statement, values={**more, **statement.values})
 
 
-def _keep(context: Context, lines: Sequence[Line], at: int, statement: Statement) -> None:
-    """Notes the statement that a line is, and the command that it is a part of."""
+def _keep(
+    context: Context, lines: Sequence[Line], at: int, statement: Statement, *, in_list: bool
+) -> None:
+    """Notes the statement that a line is, and the command that it is a part of, but for options in
+    a list of settings."""
     if all(cell.state == "unknown" for cell in statement.values.values()):
         context.not_understood.append(lines[at].number)
-    if _OPTION.search(lines[at].text):
+    if not in_list and _OPTION.search(lines[at].text):
         _note_command(context, lines, at, statement)
     context.statements.append(statement)
 
@@ -949,9 +964,10 @@ def _of_host(statement: Statement, line: Line, source: str) -> Statement:
     if "gpu" not in statement.values or not source.endswith(".ipynb"):
         return statement
     printed = PRINTED.fullmatch(signed(line.text))
-    if printed is None:
+    if printed is None and statement.values["gpu"].law != OF_HOST:
         return statement
-    listed = {"gpus": statement.values["gpu"]._replace(text="1")} if printed["listed"] else {}
+    alone = printed is not None and printed["listed"]
+    listed = {"gpus": statement.values["gpu"]._replace(text="1")} if alone else {}
     values = {**statement.values, **listed}
     return Statement(line.number, (), values, environment=True, host=True)
 

@@ -12,6 +12,7 @@ from html import unescape
 from itertools import pairwise
 
 from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.table_titles import titles_table
 from assay.ingest.columns.titles import titled
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
@@ -19,9 +20,12 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.own_models import own_model, size_of_title
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.schema.record import Cell, Line, Statement, ValueOrigin
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import (
+    asks,
+    chunks,
+    coded,
     command,
     composed_name,
     visible,
@@ -43,6 +47,7 @@ from assay.ingest.statements.values import (
     unset,
 )
 from assay.ingest.statements.worth import SAID
+from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import names_network, network_named
 
@@ -232,6 +237,7 @@ def _in_any_words(
         return statement
     caption = statement is not None and statement.caption
     told = trained_with(line, heading=heading or caption) | _network(line)
+    told |= _switched(line) if titles_table(line.text) else {}
     if statement is None or "model" not in statement.values:
         told |= own_model(line, title=heading or caption)
         told |= size_of_title(line) if heading and "model" not in told else {}
@@ -282,6 +288,9 @@ def _by_form(  # noqa: PLR0912
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
     values: dict[str, Cell] = {}
+    if asks(line):
+        held = chunks(line)
+        return Statement(line.number, section, held) if held else None
     variable = _EXPORTED.fullmatch(line.text)
     if variable and not known(variable[1]) and not switched_on(variable[1], variable[2]):
         return _named_for_run(line, section)
@@ -309,7 +318,7 @@ def _by_form(  # noqa: PLR0912
     elif short and says:
         values = listed(line, _bare(line.text))
     told = ({} if variable else phrases(line), command(line)) if says else ()
-    for more in told:
+    for more in (*told, coded(line, told[0])) if told else ():
         values |= {
             name: cell
             for name, cell in more.items()
@@ -472,7 +481,12 @@ PRINTED = deferred(
 
 def _counted(found: re.Match[str], device: Device, line: Line) -> dict[str, Cell]:
     said = {"gpu": Cell(device.text, line.number, line.column)}
-    if many := found[1] or found[3]:
+    if slices := counted_chips(line.text):
+        chips, _, law = slices
+        origin: ValueOrigin = "solved" if law else "printed"
+        at = line.number, line.column
+        said["gpus"] = Cell(str(chips), *at, value_origin=origin, law=law)
+    elif many := found[1] or found[3]:
         said["gpus"] = Cell(many, line.number, line.column)
     return said
 

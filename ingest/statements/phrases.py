@@ -262,7 +262,11 @@ def _compared(text: str) -> str:
 _OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
 """How a line ends that opens a table, in a notebook as well."""
 
-OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
+OF_ONE = deferred(
+    r"(?<!zero[ _.-])(?<!zero_optimization\.)(?<!zero_config\.)"
+    r"\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]",
+    re.IGNORECASE,
+)
 """A line about one rank or one stage of a pipeline: its layers are not the model's."""
 
 OF_ALL = deferred(

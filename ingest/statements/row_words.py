@@ -81,10 +81,11 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
     last, step = 0, -1
     rows = list(rows)
     saved = [row.line for row in rows if any(_SAVED.search(f"{n} {text}") for n, text in row.other)]
+    plain = _plain(rows)
     for row in rows:
         if not row.tabled:
             continue
-        labels = [text for label, text in row.other if label != "column"][:2]
+        labels = _labels(row)
         before, step = step, -1
         if len(labels) > 1 and _NUMBERED.fullmatch(labels[0]):
             step = int(_DIGITS.sub("", labels[0]) or -1)
@@ -96,7 +97,12 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
         if not (goes_on or climbs or adds_up(row.line)) or row.line > last + FAR:
             added = {}
         last = row.line
-        said = {**_turned(row, added), **_said(row), **_again(row, saved)}
+        said = {
+            **_turned(row, added),
+            **_said(row),
+            **_again(row, saved),
+            **plain.get(row.line, {}),
+        }
         for name, cell in {**added, **said}.items():
             held = row.cells.get(name)
             if held is None or (held.value_origin == "stated" and held.line < row.line):
@@ -114,6 +120,36 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
                 for name, cell in {**own, **said}.items()
             }  # fmt: skip
 
+
+def _plain(rows: Sequence[Record]) -> dict[int, dict[str, Cell]]:
+    """What rows that have nothing more than others of their table do not, by their lines: `plain`,
+    above `+ layers checkpointed`. Of what is added in an amount, `+ full recompute`, they may have
+    another."""
+    again = [
+        row for row in rows if row.tabled
+        for text in _labels(row)[:1]
+        if ADDS.match(text) and not _AMOUNTS.search(text)
+        and how_much_named(text.lstrip(_ADDING)) in ("full", "on")
+    ]  # fmt: skip
+    return {
+        row.line: {"recompute": Cell("none", row.line, row.column, value_origin="stated")}
+        for row in rows if row.tabled and any(map(_PLAIN.fullmatch, _labels(row)[:1]))
+        and not {"recompute", "activation_checkpointing"} & row.cells.keys()
+        and any(row.line < each.line <= row.line + FAR for each in again)
+    } if again else {}  # fmt: skip
+
+
+def _labels(row: Record) -> list[str]:
+    """What a row is called, by its first columns."""
+    return [text for label, text in row.other if label != "column"][:2]
+
+
+_PLAIN = re.compile(
+    r"\W*(?:plain|vanilla|bare|nothing(?: (?:added|extra|more))?|none of (?:it|them|these))\W*",
+    re.IGNORECASE,
+)
+
+_AMOUNTS = re.compile(r"\b(?:full|selective)\w*\b", re.IGNORECASE)
 
 _NUMBERED = re.compile(r"\W*(?:[Ss]tep |#|[Vv])?[0-9]{1,2}(?:\.[0-9])?\W*|[(]?[A-Za-z][.)]?")
 """The number of a row, in front of its label."""

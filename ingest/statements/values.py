@@ -188,6 +188,9 @@ _LISTED = re.compile(r"\[?[0-9]{1,2}(?:, ?[0-9]{1,2})+\]?")
 OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 """Fields that count devices and what holds them."""
 
+_ONE_VALUE = re.compile(r"\[ ?([0-9]+) ?\]?")
+"""A list of the values of all epochs, which are one: `update_freq=[8]`."""
+
 _DIGITS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
@@ -196,6 +199,8 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
         return None
     if spec.name in OF_MACHINES and (names_card(text) or text[-1:] in ("M", "B", "T")):
         return None  # `GPUs: 3090`, `910B`
+    if spec.name == "accumulation" and (one := _ONE_VALUE.fullmatch(text)):
+        text = one[1]
     digits, scale = text.replace(",", "").replace("_", ""), 1.0
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)

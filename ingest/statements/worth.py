@@ -167,9 +167,9 @@ _WORDS = (
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
 
-_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|{_WORDS}"
+_VALUES = rf"\[?[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|{_WORDS}"
 
-ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
+ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"'\])}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 _WORTHY = (

@@ -120,6 +120,10 @@ class Items:
     opened: bool = False  # by the line above
     aside: bool = False  # of something else than training, by the line above
 
+    def holds(self, line: Line) -> bool:
+        """Whether a line is an item of such a list."""
+        return self.opened and _ITEM.match(line.text) is not None
+
     def said_by(self, line: Line, *, heading: bool) -> dict[str, Cell]:
         """Fields that a line says as an item of such a list; nothing of a line that is none."""
         item = _ITEM.match(line.text) is not None

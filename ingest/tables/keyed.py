@@ -318,7 +318,8 @@ def _explained(
     ]
 
 
-_WIDTHS = {"width", "dim", "model dim", "model width", "dimension", "channels", "宽度", "维度"}
+_WIDTHS = {"width", "dim", "model dim", "model width", "dimension", "channels", "宽度", "维度",
+           "寬度", "維度", "次元", "次元数", "차원"}  # fmt: skip
 """Labels of how wide a model is, beside those of what else it is built of."""
 
 _SHAPED = {"layers", "heads", "kv_heads", "parameters", "model_size", "ffn_hidden"}

@@ -33,6 +33,7 @@ from assay.ingest.columns.cells import (
 )
 from assay.ingest.columns.column_cells import each_row
 from assay.ingest.columns.composite import (
+    UNSET,
     calculation,
     called,
     layout,
@@ -381,6 +382,8 @@ def worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "p
     """A value that was taken out of a longer text; `16B` is a size with a factor."""
     if name == "model_size":
         return Cell(text[:-1], line, column, SUFFIXES[text[-1]], None, value_origin=origin)
+    if text in UNSET:  # nor is it what others say
+        return Cell(text, line, column, state="unknown", value_origin=origin)
     return Cell(text, line, column, value_origin=origin)
 
 

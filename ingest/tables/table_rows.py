@@ -197,6 +197,7 @@ from assay.ingest.tables.units_beside import (
     with_scopes,
 )
 from assay.ingest.tables.views import View, views
+from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -911,8 +912,8 @@ class _Table:
         """Fill a record with what the label of its group says."""
         head = self.view.grid.heads[-1].cells[group.at or 0]
         record.other.append(("column", group.label))
-        if chips := chips_of(Cell(group.label, head.line, head.column, value_origin="stated")):
-            record.cells.setdefault("gpus", chips)  # `2x v6e-256` are 512
+        for name, told in _of_slices(group.label, head).items():
+            record.cells.setdefault(name, told)
         for name, text in (group.said or {}).items():
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
@@ -1302,3 +1303,27 @@ _IN_BOLD = re.compile(r"\s*(?:(\*{1,3}|__?)(?=\S)[^*|]+\1|<(b|strong|em|i)>[^<>]
 def _sums_up(row: GridRow, view: View) -> bool:
     """Whether a row is the mean, or another summary, of those above it."""
     return not view.turned and bool(row.cells) and summary(row.cells[0].text)
+
+
+_BATCH_OF_EACH = re.compile(
+    r"\b(?:batch(?:[ -]size)?|bs) ?(?:of |[=:] ?)?([0-9]{1,5}) ?(?:/|per |a |on each )"
+    r"(?:chip|GPU|NPU|TPU|HPU|device|card|rank|accelerator)\b",
+    re.IGNORECASE,
+)
+"""How much each device takes at once, among other words: `v5e-64, batch 4 per chip`."""
+
+
+def _of_slices(label: str, head: GridCell) -> dict[str, Cell]:
+    """Chips of the one kind of slices that the label of a side names, `2x v6e-256` are 512, and the
+    batch of each device in it."""
+    cell = Cell(label, head.line, head.column, value_origin="stated")
+    found: dict[str, Cell] = {}
+    if chips := chips_of(cell):
+        found["gpus"] = chips
+    elif slices := counted_chips(label):
+        found["gpus"] = cell._replace(
+            text=str(slices[0]), value_origin="solved" if slices[2] else "stated", law=slices[2]
+        )
+    if batch := _BATCH_OF_EACH.search(label):
+        found["micro_batch"] = cell._replace(text=batch[1])
+    return found

@@ -756,6 +756,7 @@ def _by_caption(
     free = [
         n for n in range(len(columns))
         if n not in settings and n not in ratios and not _in_words_alone(grid, n)
+        and not _of_gains(grid, n)
         and not _OF_A_SET_UP.fullmatch(columns[n].label)
         and not set(split(columns[n].label)) & _COUNTERS
         and not of_its_side(columns[n].label, shared)
@@ -1326,6 +1327,15 @@ def _in_words_alone(grid: Grid, at: int) -> bool:
         for text in held
     )
 
+
+def _of_gains(grid: Grid, at: int) -> bool:
+    """Whether a column without a label holds by how much others differ, and no more: `+13%`."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    held = [text for text in texts if text and not _NONE.fullmatch(text)]
+    return not plain(grid.header()[at]) and bool(held) and all(map(_GAIN.fullmatch, held))
+
+
+_GAIN = re.compile(r"[(]?(?:[+±−–-] ?[0-9]+(?:\.[0-9]+)? ?%|[0-9]+(?:\.[0-9]+)? ?[x×])[)]?")
 
 _BEGINS_AS_NUMBER = re.compile(r"[~≈<>±+-]?\s*[0-9.]")
 

@@ -13,13 +13,15 @@ Kernel = Literal["flash", "unfused"]
 
 _FLASH = re.compile(
     r"(?:(?:use|with) )?(?:flash(?:[-_ ]?att(?:entio)?n)?|FA)"
-    r"(?:[-_ ]?v?[1-4](?:\.[0-9]{1,2}){0,2})?(?: (?:kernel|on))?",
+    r"(?:[-_ ]?v?[1-4](?:\.[0-9]{1,2}){0,2})?(?: (?:kernel|on))?"
+    r"|(?:torch[-_. ])?SDPA[-_ /:(]{1,2}flash\)?|flash[-_ ]SDPA?",
     re.IGNORECASE,
 )
 
 _UNFUSED = re.compile(
     r"(?:un-?fused|not fused|non-?fused|eager|naive|vanilla)"
-    r"(?:[-_ ](?:attention|attn|softmax|kernel|PyTorch))?",
+    r"(?:[-_ ](?:attention|attn|softmax|kernel|PyTorch))?"
+    r"|(?:torch[-_. ])?SDPA[-_ /:(]{1,2}math\)?|math[-_ ]SDPA?",
     re.IGNORECASE,
 )
 
@@ -38,6 +40,8 @@ def attention_named(text: str) -> Kernel | None:
     ('flash', 'flash', 'unfused')
     >>> attention_named("sdpa"), attention_named("causal")
     (None, None)
+    >>> attention_named("sdpa_math"), attention_named("SDPA (flash)")
+    ('unfused', 'flash')
     """
     bare = text.strip(" *_`'\"")
     if _FLASH.fullmatch(bare):

@@ -1,4 +1,5 @@
-"""Cards and their machines as Chinese texts count them: `4机32卡`, `单机8卡`, `2台8卡`.
+"""Devices that texts count in words of their own: cards and their machines in Chinese, `4机32卡`,
+`单机8卡`, `2台8卡`; slices of TPUs by their names, `v6e-256`.
 
 In: a text. Out: how many devices it counts in all or in each node, and how many nodes.
 """
@@ -65,3 +66,59 @@ def _all_cards(cards: int, nodes: int, text: str) -> int | None:
     if product and int(product[1]) == nodes and cards in (int(product[2]), nodes * int(product[2])):
         return nodes * int(product[2])
     return cards if nodes == 1 or cards > ONE_NODE else None
+
+
+SLICES = re.compile(
+    r"(?:([0-9]{1,6}) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]{1,9})", re.IGNORECASE
+)
+"""Slices of TPUs, how many of them first: `4x v5p-512`."""
+
+BY_CORES = {"v2", "v3", "v4", "v5p"}
+"""Generations of TPUs whose slices are named by their TensorCores: `v5p-128` has 64 chips."""
+
+CORES_OF_CHIP = 2
+
+SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
+
+
+def chips_in(slices: re.Match[str]) -> tuple[int, str | None]:
+    """How many chips slices have, which some generations name by their cores and others by chips;
+    by a law in the first case."""
+    chips = int(slices[1] or 1) * int(slices[3])
+    if slices[2].casefold() not in BY_CORES:
+        return chips, None
+    return chips // CORES_OF_CHIP, SLICE_LAW
+
+
+_SLICES_IN = re.compile(rf"(?<![\w.,-]){SLICES.pattern}(?![\w-]|\.[0-9])", re.IGNORECASE)
+
+_BOUND_OF_SLICES = re.compile(
+    r"\b(?:up to|at most|at least|more than|less than|than|over|from|between|to|vs\.?|versus|fits?"
+    r"|than)(?: on| in)?(?: (?:an?|one|the|single))* (?:[Tt][Pp][Uu] )?$",
+    re.IGNORECASE,
+)
+
+
+def slices_in(text: str) -> list[re.Match[str]]:
+    """The slices that a title names, each once.
+
+    >>> [found[0] for found in slices_in("Gemma on 2x v5p-512 and on v6e-32")]
+    ['2x v5p-512', 'v6e-32']
+    """
+    return list({found[0].casefold(): found for found in _SLICES_IN.finditer(text)}.values())
+
+
+def counted_chips(text: str) -> tuple[int, int, str | None] | None:
+    """How many chips the one kind of slices has that a title names, where it stands in the text,
+    and by which law; None where there are several, or it is a bound.
+
+    >>> counted_chips("Gemma on v6e-32: speed")
+    (32, 9, None)
+    >>> counted_chips("Scaling from v6e-32 to v6e-256"), counted_chips("Up to a v6e-256")
+    (None, None)
+    """
+    found = slices_in(text)
+    if len(found) != 1 or _BOUND_OF_SLICES.search(text, 0, found[0].start()):
+        return None
+    chips, law = chips_in(found[0])
+    return chips, found[0].start(), law

@@ -174,14 +174,28 @@ def how_much_named(text: str) -> HowMuch | None:
     ('none', 'none', 'full')
     >>> how_much_named("checkpointing=full"), how_much_named("act_ckpt = selective")
     ('full', 'selective')
+    >>> how_much_named("layers checkpointed"), how_much_named("12 layers checkpointed")
+    ('full', None)
     >>> how_much_named("full"), how_much_named("no checkpoints"), how_much_named("full AC, FP8")
     (None, None, None)
     """
     bare = _bare(text)
     found = _IT.search(bare)
+    if _LAYERS_AGAIN.fullmatch(bare):
+        return "full"
     if found is None or _OF_WEIGHTS.fullmatch(found[0]):
         return None
     return _said(bare)
+
+
+_DONE_AGAIN = r"(?:check-?pointed|re-?computed|re-?materiali[sz]ed)"
+
+_ALL_LAYERS = r"(?:(?:all|every|each|the|single|whole) ){0,3}(?:(?:encoder|decoder|transformer) )?"
+
+_LAYERS_AGAIN = re.compile(
+    rf"{_ALL_LAYERS}(?:layers?|blocks?) {_DONE_AGAIN}|{_DONE_AGAIN} {_ALL_LAYERS}(?:layers|blocks)"
+)
+"""Layers that are computed again, not some of them: `layers checkpointed`."""
 
 
 _RUN_SO = re.compile(

@@ -1,0 +1,72 @@
+"""The one model that the author of a document says to train, for rows of which nothing nearer says
+what they train.
+
+In: the lines of a document. Out: a cell with the model, where a sentence says that its author
+trains or adapts it, and every line of the document that names a model by such a name names this
+one; None where a second one is named, or the document is a thread of several authors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from assay.ingest.columns.titles import model_named
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.prose.only_device import THREAD
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+
+LAW = "the one model that the document says to train"
+
+_TRAINED = deferred(
+    r"\b(?:I|we|my task was|our task was)\b(?P<how>[^.;:!?]{0,40}?)"
+    r"\b(?:adapt|fine-?tun|pre-?train|train|specialis|specializ)(?:e|ed|ing)?"
+    r" (?:(?:a|an|the|my|our|plain|whole|pretrained) ){0,2}[`*_]{0,2}(?=[A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""How a sentence says which model its author trains, in front of its name."""
+
+_OTHERWISE = re.compile(
+    r"\b(?:not|never|n['’]t|cannot|could|can|would|will|(?-i:may)|might|should|if|before|previous\w*|earlier"
+    r"|once|later|next|plan\w*|also|instead|than|last (?:post|time|article|part))\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that is perhaps of other runs."""
+
+_ENDS = re.compile(r"[.;!?](?: |$)")
+
+
+def only_model(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
+    """The one model of a document, `tabled` being rows of its tables; its cell is one by `LAW`.
+
+    >>> texts = ["Last week we had to fine-tune BERT-large for contracts.", "| 12 | 3.1 |"]
+    >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(texts, 1)]
+    >>> only_model(lines, {2}).text, only_model([*lines, Line(3, "T5-base is small.", 1, {})], {2})
+    ('BERT-large', None)
+    """
+    told: list[Cell] = []
+    for line in lines:
+        if line.number not in tabled and len(line.text) <= LONGEST:
+            if THREAD.search(line.text):
+                return None
+            told += [cell] if (cell := _trained(line)) else []
+    if not told:
+        return None
+    named = (model_named(line.text) for line in lines if len(line.text) <= LONGEST)
+    names = {name.casefold() for name in [*named, *(cell.text for cell in told)] if name}
+    return told[0] if len(names) == 1 else None
+
+
+def _trained(line: Line) -> Cell | None:
+    """The model that a sentence of a line says its author trains."""
+    found = _TRAINED.search(line.text)
+    if found is None:
+        return None
+    begin = max((end.end() for end in _ENDS.finditer(line.text, 0, found.start())), default=0)
+    end = _ENDS.search(line.text, found.end())
+    sentence = line.text[begin : end.start() if end else None]
+    model = None if _OTHERWISE.search(sentence) else model_named(sentence)
+    if model is None or not line.text.startswith(model, found.end()):
+        return None
+    return Cell(model, line.number, line.column + found.end(), law=LAW)
