@@ -15,6 +15,7 @@ from typing import NamedTuple
 from assay.ingest.binding.label_signs import Explanation, paragraphs, placed, settings_of
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import NAMES, named
+from assay.ingest.columns.footnotes import clause_around
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line, Record
@@ -35,13 +36,13 @@ _EQUAL = r"(?:==?|of|equal to|equals)"
 _CONDITION = deferred(
     rf",? ?\b(?:if|when|where|wherever|whenever|for|with|as soon as|in (?:all )?(?:the )?(?:runs?"
     rf"|rows?|cases) with|only (?:if|when|where|for|with)) (?:the )?{_NAME}\s?(?:is )?"
-    rf"(?:(?P<more>{_MORE})|(?P<least>{_LEAST})|(?P<equal>{_EQUAL}))\s?(?P<n>[0-9]{{1,5}}|one)\b,?"
+    rf"(?:(?P<more>{_MORE})|(?P<least>{_LEAST})|(?P<equal>{_EQUAL}))\s?(?P<n>[0-9]{{1,5}}|one)\b"
     r"|(?:当|在)?\s?(?P<name2>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:(?P<more2>大于|超过|>)"
     r"|(?P<least2>大于等于|不小于|至少为?|>=|≥)|(?P<equal2>等于|为|=))\s?(?P<n2>[0-9]{1,5})\s?(?:时|的情况下|的(?:配置|行|实验)"
-    r")[,，]?"
+    r")"
     r"|(?P<name3>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:が|이|가)?\s?(?P<n3>[0-9]{1,5})\s?"
     r"(?P<more3>(?:より大きい|を超える)(?:場合|とき)[はに]?|보다 (?:크면|클 때(?:는|만)?)"
-    r"|초과(?:면|일 때))[,、]?",
+    r"|초과(?:면|일 때))",
     re.IGNORECASE,
 )
 """A condition on a number of a row."""
@@ -113,14 +114,21 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
         for sentence in sentences(text) if _CONDITION.search(text) else ():
             begin, at = at, at + len(sentence)
             found = _CONDITION.search(sentence)
-            told = _told(sentence, found) if found else {}
+            first, last = clause_around(sentence, found) if found else (0, 0)
+            aside = _ASIDE.match(sentence, last)
+            last = aside.end() if aside else last
+            told = _told(sentence[first:last], found, first) if found else {}
             field, sign, number = _asked(found) if found else ("", "", 0.0)
             if told and field and field not in told:
-                places = tuple(placed(paragraph, begin, at))
+                places = tuple(placed(paragraph, begin + first, begin + last))
                 yield _Saying(field, sign, number, Explanation(told, places[0][0], places))
 
 
 _QUOTED = re.compile(r"^\s*>+ ?")
+
+
+_ASIDE = deferred(r"[(（][^()（）]{1,80}[)）]")
+"""A remark behind a clause, which is of it: the option that does it."""
 
 
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:
@@ -132,19 +140,21 @@ def _asked(found: re.Match[str]) -> tuple[str, str, float]:
     return field, sign, 1.0 if held["n"].casefold() == "one" else float(held["n"])
 
 
-def _told(sentence: str, found: re.Match[str]) -> Mapping[str, str]:
-    """What a sentence says beside its condition.
+def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
+    """What a clause that begins so far in its sentence says beside its condition.
 
     >>> told = "Sequence parallelism is on wherever TP > 1."
-    >>> _told(told, _CONDITION.search(told))
+    >>> _told(told, _CONDITION.search(told), 0)
     {'sequence_parallel': 'True'}
     >>> told = "With TP > 1 and micro batch 2 it fails."
-    >>> _told(told, _CONDITION.search(told))
+    >>> _told(told, _CONDITION.search(told), 0)
     {}
     """
-    rest = f"{sentence[: found.start()]} {sentence[found.end() :]}".strip(" .,;:。，")
-    if _SET.search(rest) is None or _NO_SETTING.search(rest) or _CONDITION.search(rest):
+    rest = f"{clause[: found.start() - begin]} {clause[found.end() - begin :]}".strip(" .,;:。，")
+    if _NO_SETTING.search(rest) or _CONDITION.search(rest):
         return {}
+    if _SET.search(rest) is None:
+        return named(rest)
     return settings_of(rest) or named(_IS.sub(" ", rest))
 
 
