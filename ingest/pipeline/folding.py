@@ -297,7 +297,7 @@ def _bind(
     if tabled and document:
         machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
         mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
-        shapes = described(context.statements)
+        shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
         context.used |= settle_batches(every, prose, tabled)
