@@ -52,6 +52,46 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
     return used
 
 
+def as_the_others(records: Sequence[Record]) -> None:
+    """Make, in place, the batch that a row says of itself, and not whose, that of whom the text
+    says the batch of the other rows of its table is, which it has instead: `LoRA, batch 8` below
+    `2 per GPU unless noted`."""
+    rows = sorted((r for r in records if r.tabled and r.alike is None), key=lambda row: row.line)
+    table: list[Record] = []
+    for row in [*rows, None]:
+        if row is not None and (not table or row.line - table[-1].line <= NEAR):
+            table.append(row)
+            continue
+        _as_most(table)
+        table = [row] if row is not None else []
+
+
+NEAR = 3
+"""Lines between two rows of one table: one is a name of a group."""
+
+
+def _as_most(table: Sequence[Record]) -> None:
+    """The same of the rows of one table."""
+    own = [row for row in table if _of_itself(row)]
+    others = [row for row in table if "batch_size" not in row.cells]
+    said = {(name, cell.line) for row in others for name in _SIZES & row.cells.keys()
+            if (cell := row.cells[name]).line != row.line}  # fmt: skip
+    printed = any(_SIZES & row.cells.keys() == set() for row in others)
+    if not own or not others or printed or len(own) + len(others) < len(table):
+        return
+    ((kind, line),) = said if len(said) == 1 else {("", 0)}
+    for row in own if kind else ():
+        held = {n: row.cells[n] for n in _SIZES & row.cells.keys() if row.cells[n].state == "value"}
+        if held.keys() <= {kind} and all(cell.line == line for cell in held.values()):
+            row.cells[kind] = row.cells.pop("batch_size")
+
+
+def _of_itself(row: Record) -> bool:
+    """Whether words of a row say a batch."""
+    held = row.cells.get("batch_size")
+    return held is not None and held.line == row.line and held.state == "value"
+
+
 class _Definition(NamedTuple):
     """Whose batches are, as a paragraph says on its lines."""
 

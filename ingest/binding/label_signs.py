@@ -40,13 +40,16 @@ _OUTRIGHT = (
     r"(?:stands? for|means?|denotes?|marks|refers? to|is short for|indicates|表示|代表|指的?是)"
 )
 
+_CASES = r"(?:rows?|runs?|cases?|entries|experiments?|variants?|configs?|configurations?)"
+
 _EXPLAINS = deferred(
     rf"(?:^|(?<=[\s(])(?<!without )){_SIGN}(?(colon)(?: ?(?:\(?(?:suffix|prefix)\)?))?)"
-    rf"(?: (?:in (?:a|the) (?:name|label)s?|(?:rows?|runs?|cases?|entries|experiments?)))?"
+    rf"(?: (?:in (?:a|the) (?:name|label)s?|(?P<those>{_CASES})(?: \([^()]{{1,40}}\))?))?"
     rf"(?P<verb>\s?(?:[:=–—]|\s-(?=\s))|\s?{_OUTRIGHT}\b|\s(?:is|are|use|uses|ran|run|have|has)\b"
     r"|\s(?:when|if|where)(?=\s(?:`[\w.]+ ?= ?\w+`|(?:gradient|activation|full|selective)\b"
     r"|[A-Za-z ]{3,40} (?:is|was|were) (?:on|used|enabled|active)\b))"
-    r"|(?P<elided>)(?=\swith(?:out)?\b))\s*"
+    r"|(?P<elided>)(?=\swith(?:out)?\b|\s(?:the|its|an?|how many)\s[a-z])"
+    r"|(?(those)(?=\s[a-z]{2})|(?!)))\s*"
 )
 """A sign, and the word behind which its meaning stands: ``pipe-k`` stands for; the word may be that
 of the sign before: `"a" is without recomputation, "b" with full recomputation`."""
@@ -135,6 +138,7 @@ class Sign(NamedTuple):
     line: int
     places: tuple[tuple[int, int, int], ...]  # line, and where in it the explanation is
     outright: bool
+    name: str = ""
 
 
 class Explanation(NamedTuple):
@@ -308,6 +312,12 @@ def settings_of(text: str) -> Mapping[str, str]:
     return {"recompute": much} if much and much != "on" else said
 
 
+_UNLIKE = deferred(
+    r",? \b(?:than|unlike|in contrast|as opposed|compared|whereas|while|instead of|rather)\b"
+)
+"""Words behind which a meaning speaks of what has not its sign."""
+
+
 _ONE_STAGE = deferred(r"\b(as|in|of|with|has|is) (?:only )?(?:a single|one) (?:pipeline )?stage\b")
 """A pipeline of one stage."""
 
@@ -327,6 +337,14 @@ _EACH_ON_ITS_OWN = deferred(
 _ON_ONE_DEVICE = deferred(
     rf"\bon (?:one|1|a single) {_A_DEVICE}\b(?! (?:each|per|of each))", re.IGNORECASE
 )
+
+
+def meanings(lines: Sequence[Line]) -> Mapping[str, str]:
+    """What the text of a document says of each sign that it explains, by the sign."""
+    told: dict[str, str] = {}
+    for sign in _signs(lines):
+        told.setdefault(sign.name.strip("-_+. "), sign.meaning.strip(" ,.;:"))
+    return told
 
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
@@ -362,6 +380,8 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             more = _OTHERWISE.match(text, max(end - 1, 0), following)
             end = more.end() if more else end
             meaning = text[each.end() : end]
+            if other := _UNLIKE.search(meaning):
+                meaning = meaning[: other.start()]
             if number := _A_NUMBER_ALONE.fullmatch(meaning):
                 meaning = f"{number[1]}{unit}"
             told = _NUMBER_FIRST.match(meaning)
@@ -447,7 +467,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     pieces, letters = _pieces(core)
     fields: tuple[str, ...] = ()
     if not letters or not all(_letter(each).search(rest) for each in letters):
-        fields = _fields(rest.strip(" .;,"), len(letters) or 1)
+        fields = _fields(_AND_LAST.sub("", rest.strip(" .;,")), len(letters) or 1)
         pieces = pieces if fields and letters else [core, ""] if fields else [core]
         letters = ()
     known = configured_by(pieces[0].rstrip("-_="))
@@ -458,7 +478,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     written = "([0-9]{1,5})".join(map(re.escape, pieces))
     form = re.compile(rf"{_NOT}(?<![A-Za-z0-9]){written}(?![A-Za-z0-9])", flags)
     outright = re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None
-    return Sign(form, letters, fields, rest, without, 0, (), outright)
+    return Sign(form, letters, fields, rest, without, 0, (), outright, name)
 
 
 def _pieces(core: str) -> tuple[list[str], tuple[str, ...]]:
@@ -490,6 +510,7 @@ def _fields(meaning: str, many: int) -> tuple[str, ...]:
     """
     if len(meaning) > LONGEST_NAMES:
         return ()
+    meaning = _OF_ONE.sub("", meaning)
     parts = [meaning] if many == 1 else _BETWEEN_NAMES.split(meaning)
     told = [_field(part) for part in parts] if len(parts) == many else []
     if not told or not all(told):
@@ -498,6 +519,23 @@ def _fields(meaning: str, many: int) -> tuple[str, ...]:
         told = [degrees.get(letter, "").casefold() for letter in dummies]
     return tuple(told) if all(told) and len(set(told)) == many else ()
 
+
+def field_of_numbers(name: str) -> str:
+    """The field of whole numbers that some words name; empty where they name none.
+
+    >>> field_of_numbers("micro batch"), field_of_numbers("date")
+    ('micro_batch', '')
+    """
+    return next(iter(_fields(name, 1)), "")
+
+
+_AND_LAST = re.compile(r",? (?:and|or|while)$")
+"""A word between what one sign and the next stand for."""
+
+_OF_ONE = deferred(
+    rf",? (?:of|per|for|on) (?:an?|one|each|every|a single) {_A_DEVICE}(?![\w-])", re.IGNORECASE
+)
+"""Words on whose a number is that change nothing: `the micro batch of one GPU`."""
 
 LONGEST_NAMES = 80
 """Letters of what names the numbers of a sign."""

@@ -162,7 +162,7 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> l
         other |= line.number in taken and not _FOOTNOTE.match(line.text)
         prose = not (blank or other) and len(line.text) <= LONGEST
         prose = prose and not _OF_A_TABLE.match(line.text)
-        opens = _BEGINS.match(line.text) is not None
+        opens = _BEGINS.match(line.text) is not None or _RAISED.match(line.text) is not None
         apart_from = held and line.number != held[-1].number + 1
         if not prose or opens or apart_from or len(held) == MOST_IN_ONE:
             close()
@@ -187,6 +187,9 @@ _FOOTNOTE = deferred(
     r"|\^\S|\[\^?\w{1,6}\]:?|\(?[a-z]\)|<sup>) ?(?=\S)"
 )
 """How a note begins that rows point to."""
+
+_RAISED = re.compile(r"\s*<sup\b[^<>]*>[^<>]{1,4}</sup>\s*\w")
+"""How a note on some rows begins on the line below a sentence on all of them."""
 
 _OPENS_NO_TABLE = re.compile(
     r"\s*(?:`{3}|~{3}|\.\. (?:note|tip|hint|seealso|warning|important|caution|attention|danger"

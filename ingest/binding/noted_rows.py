@@ -57,7 +57,9 @@ def tell(
             others = [row for row in table if all(n.number != number for n, _ in row.noted)]
             if others and (told := _of_others(by_number[number].text)):
                 used |= _give(others, told, number)
-        plain = [row for row in table if not any(own for _, own in row.noted)]
+        shared = set.intersection(*({line.number for line, _ in row.noted} for row in table))
+        plain = [row for row in table if not any(own for line, own in row.noted
+                                                 if line.number not in shared)]  # fmt: skip
         marked = len(plain) < len(table)
         for each in sayings:
             if (
@@ -140,7 +142,8 @@ def _sayings(lines: Sequence[Line]) -> Iterator[Explanation]:
             rest = f"{sentence[start : found.start()]} {sentence[found.end() : end]}"
             if told := _settings(rest.strip(" ,.;:。，\n")):
                 places = tuple(placed(paragraph, begin + start, begin + end))
-                yield Explanation(told, places[0][0], places)
+                of_all = sentence[start : found.start()].rstrip().endswith((",", "，"))
+                yield Explanation(told, places[0][0], () if of_all else places)  # but for notes
 
 
 _NOTE = re.compile(r"\s*(?:\\?\*(?!\*)|[†‡§]|\[\^?[\w*]+\]|<sup)")

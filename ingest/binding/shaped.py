@@ -7,29 +7,37 @@ where a document has one of that size. A row that says otherwise of a part of it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from math import isclose
 
 from assay.ingest.binding.comparing import without
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.headers import plain
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.scopes import size_of
-from assay.ingest.schema.record import Cell, Record, Statement
+from assay.ingest.schema.record import Cell, Line, Record, Statement
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.values import saying
 
 NAMES = ("model", "model_size", "parameters")
 
 
-def described(statements: Iterable[Statement]) -> dict[str, dict[str, Cell]]:
-    """Shapes of models that lines say which name one model, by its name in small letters; none of a
-    model whose shape two lines say otherwise."""
+def described(
+    statements: Iterable[Statement], prose: Iterable[Line] = ()
+) -> dict[str, dict[str, Cell]]:
+    """Shapes of models that lines say which name one model, or that stand in brackets behind the
+    name of one, by its name in small letters; none of a model whose shape two lines say otherwise.
+    """
     found: dict[str, dict[str, Cell]] = {}
     apart = set[str]()
-    for each in statements:
-        model = each.values.get("model")
+    said = chain((each.values for each in statements), _in_brackets(prose))
+    for values in said:
+        model = values.get("model")
         shape = {
-            name: cell._replace(value_origin="stated") for name, cell in each.values.items()
+            name: cell._replace(value_origin="stated") for name, cell in values.items()
             if name in SHAPE and cell.state == "value"
         }  # fmt: skip
         if model is None or len(shape) < LEAST or not SIZED.search(model.text):
@@ -39,6 +47,30 @@ def described(statements: Iterable[Statement]) -> dict[str, dict[str, Cell]]:
             apart.add(model.text.casefold())
     return {name: shape for name, shape in found.items() if name not in apart}
 
+
+def _in_brackets(prose: Iterable[Line]) -> Iterator[Mapping[str, Cell]]:
+    """Names of models in sentences, with what stands in brackets behind them.
+
+    >>> line = Line(1, "Kite-40B (60 layers, hidden size 8192) does not fit in one card.", 1, {})
+    >>> [{name: cell.text for name, cell in each.items()} for each in _in_brackets([line])]
+    [{'hidden': '8192', 'layers': '60', 'model': 'Kite-40B'}]
+    """
+    for line in prose:
+        if len(line.text) > LONGEST or "layers" not in line.text:
+            continue
+        for found in _SHAPED.finditer(line.text):
+            words = found[1].split()
+            names = [" ".join(words[at:]) for at in range(len(words))]
+            model = next((name for name in names if model_named(name) == name), None)
+            inside = line._replace(text=found[2], column=line.column + found.start(2))
+            if model:
+                at = line.column + found.end(1) - len(model)
+                told = phrases(inside, least=1)
+                yield {**told, "model": Cell(model, line.number, at)}
+
+
+_SHAPED = deferred(r"(?<![\w.-])([A-Za-z][\w.-]{0,40}(?: [\w.-]{1,40}){0,3}) ?\(([^()]{8,160})\)")
+"""Words, and brackets behind them."""
 
 SHAPE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden")
 

@@ -693,6 +693,12 @@ _RAN_OUT = re.compile(
 )
 
 
+def may_have_failed(record: Record) -> bool:
+    """Whether words of a row say that something of it ran out of memory."""
+    texts = [*(text for _, text in record.other), *(cell.text for cell in record.cells.values())]
+    return any(_RAN_OUT.search(text) for text in texts)
+
+
 def _says_out_of_memory(label: str, text: str) -> bool:
     """Whether a column asks for it, `OOM?`, and its cell says yes."""
     return asks_for_memory(label) and plain(text).casefold() in (

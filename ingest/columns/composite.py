@@ -25,6 +25,7 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
+from assay.ingest.vocabulary.recomputation import how_much_named
 from assay.ingest.vocabulary.sectioned_keys import in_section
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
@@ -688,14 +689,49 @@ def named(text: str) -> dict[str, str]:
         return {"dtype": format_named(bare) or bare}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
-    if again := _HOW_MUCH.fullmatch(bare):
-        return {"recompute": again[1].casefold() if again[1] else _IN_CHINESE[again[2][0]]}
-    if kept := _CHECKPOINTED.fullmatch(bare):
-        return {"activation_checkpointing": str(not kept[1])}
+    if told := _switched(bare):
+        return told
     device = only(bare)
     plain = device is not None and _PLATFORM.sub("", bare) == bare[device.start : device.end]
     return {"gpu": device.text} if device and plain else {}
 
+
+def _switched(text: str) -> dict[str, str]:
+    """One setting by its name: a number behind it, or whether it is on or off.
+
+    >>> _switched("remat = full"), _switched("remat on"), _switched("micro batch = 2")
+    ({'recompute': 'full'}, {'activation_checkpointing': 'True'}, {'micro_batch': '2'})
+    >>> _switched("FlashAttention off"), _switched("without sequence parallelism")
+    ({'attention': 'unfused'}, {'sequence_parallel': 'False'})
+    >>> _switched("step 4"), _switched("full")
+    ({}, {})
+    """
+    if again := _HOW_MUCH.fullmatch(text):
+        return {"recompute": again[1].casefold() if again[1] else _IN_CHINESE[again[2][0]]}
+    if kept := _CHECKPOINTED.fullmatch(text):
+        return {"activation_checkpointing": str(not kept[1])}
+    if much := how_much_named(text):
+        return {"activation_checkpointing": "True"} if much == "on" else {"recompute": much}
+    if found := _SWITCH.fullmatch(text):
+        off = any(word and word.casefold() in _OFF for word in (found["before"], found["behind"]))
+        if found["flash"]:
+            return {"attention": "unfused" if off else "flash"}
+        return {"sequence_parallel": str(not off)}
+    number = _NAMED_NUMBER.fullmatch(text)
+    name = (configured_by(number[1]) or _ALSO.get(number[1].casefold())) if number else None
+    if number is None or name not in _SET or (number[3] and name != "seq_len"):
+        return {}
+    return {name: str(int(number[2]) * (1024 if number[3] else 1))}
+
+
+_OFF = {"no", "without", "w/o", "off", "false", "disabled", "none"}
+
+_SWITCH = deferred(
+    r"(?:(?P<before>with|w/|no|without|w/o) )?"
+    r"(?:(?P<flash>flash[ -]?att(?:entio)?n(?:[ -]?v?[123])?|FA[23])|sequence[ -]parallel(?:ism)?)"
+    r"(?:\s*[=:]?\s*(?P<behind>on|off|yes|no|none|true|false|enabled|disabled))?",
+    re.IGNORECASE,
+)
 
 _NODES_AND_CARDS = deferred(r"N([0-9]+)C([0-9]+)")
 """Nodes and all of their cards, as Paddle's tables count them: `N4C32`."""
@@ -748,7 +784,8 @@ _IN_CHINESE = {"不": "none", "无": "none", "选": "selective", "完": "full", 
 
 _CHECKPOINTED = deferred(
     r"(?:with |w/ ?)?((?:no|without|w/o)[ -])?"
-    r"(?:(?:gradient|activation|full)[ -])?(?:checkpointing|recompute|recomputation|AC)",
+    r"(?:(?:gradient|activation|full)[ -])?"
+    r"(?:checkpointing|recompute|recomputation|AC|remat(?:eriali[sz]ation)?)",
     re.IGNORECASE,
 )
 

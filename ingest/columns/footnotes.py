@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import polars as pl
@@ -72,7 +73,7 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     {'†': ['fp16'], '‡': ['ran on 16 GPUs.']}
     """
     found: dict[str, list[Note]] = {}
-    for line in lines:
+    for line in chain.from_iterable(map(_broken, lines)):
         if _MAY_MARK.search(line.text) and len(line.text) <= LONGEST:
             for told in _MARKED.finditer(line.text):
                 part = "inner" if told["inner"] else "rest"
@@ -88,6 +89,19 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
                 found.setdefault(sign, []).append(Note(said, kind))
     return found
 
+
+def _broken(line: Line) -> Iterator[Line]:
+    """The parts of a line that are lines where HTML is shown: `in bf16<br><sup>a</sup> in fp8`."""
+    if "<br" not in line.text or "<sup" not in line.text or len(line.text) > LONGEST:
+        yield line
+        return
+    begin = 0
+    for end in _BREAK.finditer(line.text):
+        yield line._replace(text=line.text[begin : end.start()], column=line.column + begin)
+        begin = end.end()
+
+
+_BREAK = deferred(r"<br\s*/?>|$", re.IGNORECASE)
 
 WITHIN = "within"
 """Kind of a note that is a part of a line which says more."""
@@ -135,6 +149,26 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
             elif each and not below and each[-1].kind not in ("star", "listed"):
                 yield each[-1]
 
+
+def unspoken(text: str) -> str:
+    """A text with blanks for the signs that it speaks of: they point to no note of its own.
+
+    >>> unspoken("No recomputation, except where marked with ¹."), unspoken("on two nodes¹")
+    ('No recomputation, except where marked with  .', 'on two nodes¹')
+    """
+    return _SPOKEN.sub(lambda found: " " * len(found[0]), text) if _MAY_SIGN.search(text) else text
+
+
+_SPOKEN = deferred(
+    r"(?:(?<=\bwith )|(?<=\bwithout )|(?<=\bby )|(?<=\ba )|(?<=\bthe )|(?<=\bis )|(?<=\bare )"
+    r"|(?<=\bhas )|(?<=\bhave )|(?<=\bsee )|(?<=\bno )|(?<=标)|(?<=标 )|(?<=标有)|(?<=标有 )"
+    r"|(?<=带)|(?<=带 )|(?<=标注)|(?<=标注 ))[`\"'“]?"
+    r"(?:<sup[^<>]*>[^<>]{1,6}</sup>|\[\^?[\w*†‡-]{1,12}\]|\([+#*~°†‡]{1,2}\)"
+    r"|[¹²³⁴-⁹†‡§]|\\?\*{1,3}(?![\w*]))"
+    r"[`\"'”]?",
+    re.IGNORECASE,
+)
+"""A sign that a sentence is about: `marked with ¹`, `rows with a †`."""
 
 _MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]")
 
@@ -186,7 +220,8 @@ _OTHER_ROWS = deferred(
 
 _MARKS = (
     r"(?:foot-?notes?|notes?|marks?|marker|stars?|asterisks?|daggers?|symbols?|superscripts?|signs?"
-    r"|[*†‡§]|`[*†‡§]`|\"[*†‡§]\"|\\\*)(?![\w-]| of\b)"
+    r"|[`\"“]?(?:[*†‡§¹²³⁴-⁹]|\[\^?[\w*†‡]{1,3}\]|<sup>[^<>]{1,4}</sup>)[`\"”]?|\\\*)"
+    r"(?![\w-]| of\b)"
 )
 
 _ROWS = (
@@ -201,8 +236,10 @@ _UNMARKED = deferred(
     rf"|\b(?:if|when|where|wherever) (?:there is|there['’]s|a (?:row|name|model) has|the name has"
     rf"|it has) (?:no|not an?) {_MARKS}(?: (?:at|behind|beside|after|next to|on|in) "
     rf"(?:the|its|their)(?: model)? (?:names?|labels?|rows?|table))?"
-    rf"|\bunless (?:there is |it has |a (?:row|name|model) has |(?:it is )?marked with )?"
-    rf"(?:an? )?{_MARKS}"
+    rf"|\b(?:unless|except)(?: (?:where|when|if|for (?:the |those )?(?:{_ROWS}|those|what is)"
+    rf"(?: that are)?))? (?:there is |it has |a (?:row|name|model) has |with )?"
+    rf"(?:(?:it is |is |are |has been )?(?:marked|flagged|denoted|indicated) (?:with|by) )?"
+    rf"(?:an? |the )?{_MARKS}"
     r"(?:(?: at the name)? says? (?:otherwise|so|something else))?"
     rf"|\b(?:all )?(?:the )?un-?marked {_ROWS}"
     r"|(?:没有|無|无|不带|未带|未标(?:注|记)?|未加)(?:星号|\*|†|标记|标注|脚注|註記)?的?(?:行|模型|配置|结果|实验|項目)[均都]?"
@@ -266,7 +303,15 @@ def clause_around(text: str, found: re.Match[str]) -> tuple[int, int]:
     opens = not text[begin : found.start()].strip() and stop is not None
     if opens and stop and stop[0][0] in ",，" and not text[found.end() : stop.start()].strip():
         stop = _CLAUSE.search(text, stop.end())
-    return begin, stop.start() if stop else len(text)
+    end = stop.start() if stop else len(text)
+    alone = not f"{text[begin : found.start()]}{text[found.end() : end]}".strip()
+    if begin and alone and _CONDITION.match(found[0]):  # `No recomputation, except with ¹.`
+        before = [each.end() for each in _CLAUSE.finditer(text, 0, found.start())][:-1]
+        begin = max(before, default=0)
+    return begin, end
+
+
+_CONDITION = deferred(r"unless|except|if|when|where", re.IGNORECASE)
 
 
 def unmarked(text: str) -> re.Match[str] | None:

@@ -30,9 +30,9 @@ _MIXED = re.compile(
 
 _FORMAT = re.compile(NUMBER_FORMAT, re.IGNORECASE)
 
-_ON = {"1", "yes", "y", "true", "on", "✓", "✔", "✅", "x", "是", "enabled"}
+ON = {"1", "yes", "y", "true", "on", "✓", "✔", "✅", "x", "是", "enabled"}
 
-_OFF = {"0", "no", "n", "false", "off", "none", "✗", "✘", "❌", "×", "-", "–", "—", "", "否",
+OFF = {"0", "no", "n", "false", "off", "none", "✗", "✘", "❌", "×", "-", "–", "—", "", "否",
         "disabled"}  # fmt: skip
 
 _WIDE = {"tf32"}
@@ -57,8 +57,8 @@ def format_columns(
             continue
         texts = {plain(row[at]).casefold() for row in held if at < len(row)}
         named = {text for text in texts if _FORMAT.fullmatch(text)}
-        known = _ON | _OFF if switch else _ON | _OFF | named
-        if texts <= known and texts - _OFF:
+        known = ON | OFF if switch else ON | OFF | named
+        if texts <= known and texts - OFF:
             found[column.label] = (switch[1] or switch[2]).lower() if switch else ""
     return found
 
@@ -70,10 +70,10 @@ def switch_format(record: Record, told: Mapping[str, str]) -> None:
         return
     said = [(told[label], plain(text).casefold()) for label, text in record.other if label in told]
     on = {kind or text for kind, text in said
-          if (text in _ON if kind else _FORMAT.fullmatch(text))}  # fmt: skip
+          if (text in ON if kind else _FORMAT.fullmatch(text))}  # fmt: skip
     narrow = on - _WIDE or on
     if len(narrow) == 1:
         record.cells["dtype"] = Cell(narrow.pop(), record.line, record.column)
-    elif on or any(text in _OFF for _, text in said):
+    elif on or any(text in OFF for _, text in said):
         text = " ".join(text for _, text in said) or "off"
         record.cells["dtype"] = Cell(text, record.line, record.column, state="unknown")

@@ -24,7 +24,7 @@ _OF_THE_RUN = deferred(
     r"|modes?|recipes?|descriptions?|systems?|strateg\w+|techniques?|features?|hardware|machines?"
     r"|ablations?|trials?|jobs?|delta|override[sn]?)\b.*|变更|改动|备注|配置|说明|変更|備考"
     r"|(?:实验|训练|测试|硬件|运行|実験|学習|ハードウェア|実行)?(?:配置|设置|构成|構成|設定|条件|環境|环境|구성|설정)"
-    r"|実験|实验|手法|方法|変更点|실험|변경|비고",
+    r"|実験|实验|手法|方法|方式|変更点|실험|변경|비고|방식|방법|기법",
     re.IGNORECASE,
 )
 """Labels of columns whose words are about the run of a row, and about no other one."""

@@ -14,11 +14,11 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding import noted_rows
-from assay.ingest.binding.batches_said import settle_batches
+from assay.ingest.binding import name_templates, noted_rows
+from assay.ingest.binding.batches_said import as_the_others, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.binding.label_signs import Explanation, Sign, tell, without
+from assay.ingest.binding.label_signs import Explanation, Sign, paragraphs, tell, without
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.lines.candidates import candidates
@@ -26,6 +26,7 @@ from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
+from assay.ingest.prose import conditioned, switched_formats
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
@@ -277,10 +278,12 @@ def _bind(
     prose = _prose(found) if tabled and document else ()
     letters = letters_in(prose)
     every = [record for _, folded in binding for record in folded.records]
-    told, signs = tell(every, prose)
+    of_names, templates = name_templates.tell(every, prose)
+    told, signs = tell(every, without(prose, templates))
     of_unmarked, unmarked = noted_rows.tell(every, prose)
-    told |= of_unmarked
-    explained: list[Sign | Explanation] = [*signs, *unmarked]
+    of_some, conditions = conditioned.tell(every, prose)
+    told |= of_some | of_unmarked | of_names | switched_formats.tell(every, paragraphs(prose))
+    explained: list[Sign | Explanation] = [*signs, *unmarked, *templates, *conditions]
     prose = without(prose, explained)
     stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
     stated = with_degrees(stated, letters)
@@ -294,10 +297,11 @@ def _bind(
     if tabled and document:
         machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
         mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
-        shapes = described(context.statements)
+        shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
         context.used |= settle_batches(every, prose, tabled)
+        as_the_others(every)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))

@@ -568,7 +568,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "micro_batch", "micro",
-        rf"{_NO_COUNT}\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens))",
+        rf"{_NO_COUNT}\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens)|(?<=\bone) {_ONE})",
     ),
     (
         "accumulation", "micro",

@@ -255,7 +255,7 @@ LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""
 
 
-_COUNTS = deferred(r"(?<![\w.,$-])([0-9][0-9,]*) (GPUs|nodes)\b(?! per|/| each)")
+_COUNTS = deferred(r"(?<![\w.,$-])([0-9][0-9,]*) ([GHINX]PUs|GCDs|nodes)\b(?! per|/| each)")
 
 
 def in_title(line: Line) -> dict[str, Cell]:

@@ -212,8 +212,8 @@ def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:
         return {}
     said = {
         much: part for words in own_words(record) for part in _parts(words.line)
-        if words.line.number == record.line
-        and (much := how_much_named(part.text.lstrip(_ADDING)))
+        if (words.own or words.line.number == record.line)
+        and (much := how_much_named(part.text.strip(_ADDING)))
     }  # fmt: skip
     if len(said) != 1:
         return {}
@@ -224,8 +224,8 @@ def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:
     return {name: Cell(text, part.number, part.column, value_origin="stated")}
 
 
-_ADDING = " +&↳└⊕…"
-"""Signs in front of what a row has beside what the rows above it have."""
+_ADDING = " +&↳└⊕….。"
+"""Signs in front of what a row has beside what the rows above it have, and at the end of a note."""
 
 _SAVED = deferred(
     r"\b(?:check-?point|ckpt)\w*\b[^|]{0,40}?"
@@ -331,12 +331,20 @@ LONGEST_LABEL = 80
 
 
 def _parts(line: Line) -> Iterator[Line]:
-    """The parts of a text between its commas, each of which may say a setting."""
-    begin = 0
+    """The parts of a text between its commas, each of which may say a setting; degrees of a layout
+    are one, which tell what each of them is: `mp=4, pp=2`."""
+    begin = since = 0
     for end in _COMMA.finditer(line.text):
+        degree = _DEGREE.fullmatch(line.text, since, end.start())
+        since = end.end()
+        if degree and _DEGREE.match(line.text, since):
+            continue
         yield line._replace(text=line.text[begin : end.start()], column=line.column + begin)
         begin = end.end()
 
+
+_DEGREE = deferred(r"(?:TP|MP|PP|DP|CP|EP|SP|VPP?) ?[=:] ?[0-9]{1,4}\b", re.IGNORECASE)
+"""A degree of a layout: `mp=4`."""
 
 _COMMA = deferred(r"[,;，；、](?:\s+|(?=[^\d\s]))|$")
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from assay.ingest.columns.cells import (
     bare_number,
     chips_of,
+    may_have_failed,
     outcome_and_date,
 )
 from assay.ingest.columns.column_cells import (
@@ -53,6 +54,7 @@ from assay.ingest.columns.footnotes import (
     may_be_noted,
     noted,
     notes_below,
+    unspoken,
     without_marks,
 )
 from assay.ingest.columns.format_columns import format_columns, switch_format
@@ -129,6 +131,7 @@ from assay.ingest.schema.record import (
     Statement,
 )
 from assay.ingest.source.headings import headed
+from assay.ingest.source.table_footers import footer
 from assay.ingest.tables import captions
 from assay.ingest.tables.documents import (
     OF_HARDWARE,
@@ -563,7 +566,7 @@ class _Table:
     def _notes_of_all(self, near: Sequence[Line]) -> Iterator[Note]:
         """The footnotes that the heading of the table, or the line that opens it, points to."""
         last = next((line for line in reversed(near) if line.text.strip()), None)
-        over = {line.number: line.text for line in (*near[:1], last) if line is not None}
+        over = {line.number: unspoken(line.text) for line in (*near[:1], last) if line is not None}
         found = noted(over.values(), self._notes, self._last.number)
         yield from (note for note in found if note.kind != WITHIN)  # which explains a sign of rows
 
@@ -723,6 +726,12 @@ class _Table:
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
 
+    @cached_property
+    def _foot(self) -> Sequence[Line]:
+        """Words below the rows of the table, inside it, that are of all of it; no notes."""
+        found = [] if self.long else footer(self.lines[self.grid.begin : self.grid.end])
+        return [line for line in found if not line.text.lstrip().startswith("<sup")]
+
     def _capped(self) -> Diagnostic:
         """Says that a table is not read."""
         head = self.lines[self.grid.begin]
@@ -805,14 +814,17 @@ class _Table:
         return titled or of_no_training(record) or foreseen(record)
 
     def _says(self, record: Record) -> bool:
-        """Whether a row that was a column, or a cell of one, has a measured number: a column of
-        changes has none, and a dash in a table of two axes is of nothing that ran."""
+        """Whether a row that was a column, or a cell or a side of one, has a measured number: a
+        column of changes has none, and a dash in a table of two axes, or of sides, is of nothing
+        that ran; but a side may have failed."""
+        sides = len(self.view.groups) > 1
         if not self.view.turned and not self.view.melted:
-            return True
+            held = [record.cells[name] for name in self._measures & record.cells.keys()]
+            return not (sides and held) or may_have_failed(record) or not all(map(_dashed, held))
         measures = self._measures
         states: Sequence[str] = ("value", "unknown", "outcome")
         states = ("value",) if self.view.turned else states
-        if self.view.turned and len(self.view.groups) > 1:
+        if self.view.turned and sides:
             states = ("value", "outcome")
         return any(n in measures and c.state in states for n, c in record.cells.items())
 
@@ -870,9 +882,10 @@ class _Table:
         return record
 
     def _noted(self, row: GridRow, group: Group) -> Sequence[tuple[Line, bool]]:
-        """The footnotes that signs in a row point to, and the title in a row over it; and whether
-        each is surely of all of it."""
+        """The footnotes that signs in a row point to, the title in a row over it, and the words
+        that its table ends with; and whether each is surely of all of it."""
         over = [(self._over, True)] if self.group and len(self.group) <= LONGEST else []
+        over += [(line, True) for line in self._foot]
         if not self._notes:
             return over
         view = self.view
@@ -880,9 +893,14 @@ class _Table:
         own = group.at is None and not view.melted
         texts = [(row.cells[at].text, own or at not in group.own)
                  for at, _ in group.placed if at < len(row.cells)]  # fmt: skip
-        if own and self.grid.syntax == "html":  # whose cells have no signs any more
+        if self.grid.syntax == "html":  # whose cells have no signs any more
             numbers = {cell.line for cell in row.cells} & self._texts.keys()
-            texts += [(self._texts[n], True) for n in numbers]
+            apart = [] if own or len(numbers) > 1 else _CELL_OF.split(self._texts[row.line.number])
+            if own:
+                texts += [(self._texts[n], True) for n in numbers]
+            elif len(apart) == len(row.cells) + 1:
+                placed = [at for at, _ in group.placed]
+                texts += [(apart[at + 1], at not in group.own) for at in placed]
         end = self._last.number
         found = [
             (note.line, of_row and not view.turned and _own_note(note, end))
@@ -1086,6 +1104,15 @@ class _Table:
         return found
 
 
+def _dashed(cell: Cell) -> bool:
+    """Whether a cell of a number holds a dash, or nothing."""
+    return cell.state == "missing" and not cell.text.strip(" -–—−")
+
+
+_CELL_OF = re.compile(r"<t[dh]\b[^<>]*>", re.IGNORECASE)
+"""Where a cell of a row of HTML begins, on a line that holds all of them."""
+
+
 def _own_note(note: Note, end: int) -> bool:
     """Whether a note is a remark on rows of a table that ends at a line; what stands behind a
     number in brackets may be a source: `[2] Trained in fp16.` right below the table is none."""
@@ -1095,7 +1122,8 @@ def _own_note(note: Note, end: int) -> bool:
 
 
 _A_SOURCE = re.compile(
-    r"https?:|www\.|\bet al\b|\barXiv\b|\bdoi\b|\b(?:19|20)[0-9]{2}\b|[\"“][A-Z][^\"”]{12,}[\"”]"
+    r"https?:|www\.|\bet al\b|\barXiv\b|\bdoi\b|\b(?:19[5-9]|20[0-3])[0-9]\b"
+    r"|[\"“][A-Z][^\"”]{12,}[\"”]"
     r"|\bProc(?:\.|eedings)|\]\([^)]*\)|^\s*(?:[A-Z]\. ?)+[A-Z][a-z]+",
 )
 """Signs of a citation."""

@@ -51,6 +51,15 @@ def attention_named(text: str) -> Kernel | None:
 
 _TOLD_FLASH = re.compile(r"\bflash[-_ ]?att(?:entio)?n\b|\bFA-?[23]\b", re.IGNORECASE)
 
+_OFF = re.compile(
+    r"(?:\b(?:no|without|w/o|non)[ -]|\b(?:not use|disable)\w* )(?:the )?"
+    r"(?:flash[-_ ]?att(?:entio)?n|FA-?[23])\b"
+    r"|\b(?:flash[-_ ]?att(?:entio)?n|FA)(?:[-_ ]?v?[1-4])?(?: (?:is|was))?\s?[=:]?\s?"
+    r"(?:off|disabled|no|none|false|not used)\b",
+    re.IGNORECASE,
+)
+"""Words by which the fused kernel is switched off."""
+
 _TOLD_UNFUSED = re.compile(
     r"\b(?:un-?fused|not fused|non-?fused)\b|\bwritten out\b"
     r"|\b(?:materiali[sz]\w+|stores?|keeps?) (?:all |all of )?(?:the |its )?"
@@ -68,7 +77,11 @@ def attention_told(text: str) -> Kernel | None:
     ('unfused', 'unfused')
     >>> attention_told("FlashAttention-2 through torch"), attention_told("unfused optimizer")
     ('flash', None)
+    >>> attention_told("flash attention = off"), attention_told("no FlashAttention")
+    ('unfused', 'unfused')
     """
+    if _OFF.search(text):
+        return "unfused"
     flash = _TOLD_FLASH.search(text) is not None
     unfused = _TOLD_UNFUSED.search(text) is not None and _OF_IT.search(text) is not None
     return None if flash == unfused else "flash" if flash else "unfused"

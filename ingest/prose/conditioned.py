@@ -1,0 +1,161 @@
+"""Settings that a text says of the rows in which another one is large enough: `SP where TP > 1`.
+
+In: the records of tables, and the lines of their document. Out: the same rows, with what such a
+sentence says of those that meet its condition; and these sentences, which say nothing of the rows
+that do not, nor of rows that do not print the number that is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.ingest.binding.label_signs import Explanation, paragraphs, placed, settings_of
+from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.composite import NAMES, named
+from assay.ingest.columns.footnotes import clause_around
+from assay.ingest.columns.other_runs import sentences
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.terms import configured_by
+
+_NAME = (
+    r"(?P<name>TP|MP|PP|DP|CP|EP|VPP?|MBS|GBS|GPUs|nodes|(?:tensor|pipeline|data|context|expert)"
+    r"[- ]parallel(?:ism)?(?: (?:degree|size))?|micro[- ]batch(?: size)?|sequence length)"
+)
+
+_MORE = r"(?:>|larger than|greater than|bigger than|above|more than|over|exceeds)"
+
+_LEAST = r"(?:>=|≥|at least|from|no less than)"
+
+_EQUAL = r"(?:==?|of|equal to|equals)"
+
+_CONDITION = deferred(
+    rf",? ?\b(?:if|when|where|wherever|whenever|for|with|as soon as|in (?:all )?(?:the )?(?:runs?"
+    rf"|rows?|cases) with|only (?:if|when|where|for|with)) (?:the )?{_NAME}\s?(?:is )?"
+    rf"(?:(?P<more>{_MORE})|(?P<least>{_LEAST})|(?P<equal>{_EQUAL}))\s?(?P<n>[0-9]{{1,5}}|one)\b"
+    r"|(?:当|在)?\s?(?P<name2>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:(?P<more2>大于|超过|>)"
+    r"|(?P<least2>大于等于|不小于|至少为?|>=|≥)|(?P<equal2>等于|为|=))\s?(?P<n2>[0-9]{1,5})\s?(?:时|的情况下|的(?:配置|行|实验)"
+    r")"
+    r"|(?P<name3>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:が|이|가)?\s?(?P<n3>[0-9]{1,5})\s?"
+    r"(?P<more3>(?:より大きい|を超える)(?:場合|とき)[はに]?|보다 (?:크면|클 때(?:는|만)?)"
+    r"|초과(?:면|일 때))",
+    re.IGNORECASE,
+)
+"""A condition on a number of a row."""
+
+_SET = deferred(
+    r"\b(?:use[sd]?|using|is|are|was|were|on|off|enabled?|disabled?|switch(?:ed)?|turn(?:ed)?|appl(?:y|ied)"
+    r"|run|ran|train(?:ed)?|add(?:ed)?|have|has|had)\b|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]",
+    re.IGNORECASE,
+)
+"""Words that set what stands beside them."""
+
+_NO_SETTING = deferred(
+    r"\b(?:OOM|out of memory|fail\w*|slow\w*|fast\w*|would|could|can|may|might|should|must|need\w*"
+    r"|recommend\w*|crash\w*|fits?|requires?|better|worse|supported|support|possible|try|tried)\b"
+    r"|建议|推荐|需要|可以|支持|更快|更慢|推奨|必要|できます|권장|필요|가능",
+    re.IGNORECASE,
+)
+"""Words of what was not set, or perhaps not."""
+
+
+class _Saying(NamedTuple):
+    field: str
+    sign: str
+    number: float
+    said: Explanation
+
+
+def tell(
+    records: Sequence[Record], lines: Sequence[Line]
+) -> tuple[set[int], Sequence[Explanation]]:
+    """Give rows, in place, what is said of those that meet a condition; the lines that said it, and
+    the sentences, which are of no other rows."""
+    rows = [row for row in records if row.tabled and row.alike is None]
+    sayings = list(_sayings(lines)) if rows else []
+    used, explained = set[int](), list[Explanation]()
+    heads = [line.number for line in lines if line.text.startswith("#")] if sayings else []
+    first = min((row.line for row in rows), default=0)
+    for saying in sayings:
+        section = bisect_right(heads, saying.said.line)
+        mine = [row for row in rows if saying.field in row.cells]
+        general = saying.said.line < first
+        here = [row for row in mine if general or bisect_right(heads, row.line) == section]
+        for row in here:
+            if _meets(row, saying):
+                for name, text in saying.said.values.items():
+                    cell = Cell(text, row.line, row.column, value_origin="stated")
+                    row.cells.setdefault(name, cell)
+        if here:
+            used.add(saying.said.line)
+            explained.append(saying.said)
+    return used, explained
+
+
+def _meets(row: Record, saying: _Saying) -> bool:
+    number = number_of(row.cells[saying.field])
+    if number is None:
+        return False
+    held = {"more": number > saying.number, "least": number >= saying.number}
+    return held.get(saying.sign, number == saying.number)
+
+
+def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
+    """Sentences of a document with a condition, and what each says."""
+    plain = [line._replace(text=_QUOTED.sub(lambda mark: " " * len(mark[0]), line.text))
+             for line in lines if len(line.text) <= LONGEST]  # fmt: skip
+    for paragraph in paragraphs(plain):
+        text = " ".join(line.text for line in paragraph)
+        at = 0
+        for sentence in sentences(text) if _CONDITION.search(text) else ():
+            begin, at = at, at + len(sentence)
+            found = _CONDITION.search(sentence)
+            first, last = clause_around(sentence, found) if found else (0, 0)
+            aside = _ASIDE.match(sentence, last)
+            last = aside.end() if aside else last
+            told = _told(sentence[first:last], found, first) if found else {}
+            field, sign, number = _asked(found) if found else ("", "", 0.0)
+            if told and field and field not in told:
+                places = tuple(placed(paragraph, begin + first, begin + last))
+                yield _Saying(field, sign, number, Explanation(told, places[0][0], places))
+
+
+_QUOTED = re.compile(r"^\s*>+ ?")
+
+
+_ASIDE = deferred(r"[(（][^()（）]{1,80}[)）]")
+"""A remark behind a clause, which is of it: the option that does it."""
+
+
+def _asked(found: re.Match[str]) -> tuple[str, str, float]:
+    """The field that a condition asks for, how it compares, and with which number."""
+    held = {key.rstrip("23"): word for key, word in found.groupdict().items() if word}
+    name = held["name"].casefold()
+    field = NAMES.get(name) or configured_by(name) or ""
+    sign = next(key for key in ("more", "least", "equal") if key in held)
+    return field, sign, 1.0 if held["n"].casefold() == "one" else float(held["n"])
+
+
+def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
+    """What a clause that begins so far in its sentence says beside its condition.
+
+    >>> told = "Sequence parallelism is on wherever TP > 1."
+    >>> _told(told, _CONDITION.search(told), 0)
+    {'sequence_parallel': 'True'}
+    >>> told = "With TP > 1 and micro batch 2 it fails."
+    >>> _told(told, _CONDITION.search(told), 0)
+    {}
+    """
+    rest = f"{clause[: found.start() - begin]} {clause[found.end() - begin :]}".strip(" .,;:。，")
+    if _NO_SETTING.search(rest) or _CONDITION.search(rest):
+        return {}
+    if _SET.search(rest) is None:
+        return named(rest)
+    return settings_of(rest) or named(_IS.sub(" ", rest))
+
+
+_IS = deferred(r"\s+(?:is|are|was|were)(?: (?:turned|switched))?\s+")
