@@ -218,7 +218,7 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
         begun = run.labels or run.devices
         return _Run(found) if begun else _Run(found, run.command, run.at)
     if rule == "device_line":
-        if whole(words[1]) is not None:
+        if whole(words[0]) is not None:
             run.devices.append((line, words[0], words[1], words[2]))
     else:
         shift = line.column + len(line.text.rstrip()) - len(text)

@@ -1540,8 +1540,8 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     said = re.search(r"\beach\b|per node|nodes? of\b", behind, re.IGNORECASE)
     listed = inside or "," in nodes[0]  # `2 nodes, 16x B200`
     if listed and not said and of_each > HALF_A_NODE and of_each % many == 0:
-        whole = of_each > LARGEST_NODE or of_each in (4 * many, 8 * many)
-        return str(of_each) if whole else None  # `4 nodes (32x H200)`
+        every = of_each > LARGEST_NODE or of_each in (4 * many, 8 * many)
+        return str(of_each) if every else None  # `4 nodes (32x H200)`
     if said or re.search(r"[x×*]", behind):
         return str(many * of_each)
     return ranks if of_each in (4 * many, 8 * many) and not (inside and of_each <= 8) else None
