@@ -340,7 +340,7 @@ _ON_ONE_DEVICE = deferred(
 
 
 def meanings(lines: Sequence[Line]) -> Mapping[str, str]:
-    """What the text of a document says of each sign that it explains, by the sign."""
+    """The meaning of each sign that the text of a document explains, by the sign."""
     told: dict[str, str] = {}
     for sign in _signs(lines):
         told.setdefault(sign.name.strip("-_+. "), sign.meaning.strip(" ,.;:"))

@@ -46,7 +46,7 @@ _ADDED = deferred(
     r"(?:if|when|where|for|with|means?|is|stands for|marks|denotes|[:=–—(])?\s*(?P<meant>[^`]*)",
     re.IGNORECASE,
 )
-"""What stands behind such a part: `` `-sp` for sequence parallelism``."""
+"""Words behind such a part: `` `-sp` for sequence parallelism``."""
 
 _STOP = deferred(r"[.;。；](?=\s|$)")
 
@@ -92,7 +92,7 @@ _OFF = {
     "sequence_parallel": "False", "recompute": "none", "activation_checkpointing": "False",
     "attention": "unfused",
 }  # fmt: skip
-"""What names have in which the part that switches something on is missing."""
+"""Settings of names in which the part that switches something on is missing."""
 
 _ON = {"sequence_parallel": ("True",), "activation_checkpointing": ("True",),
        "recompute": ("full", "selective"), "attention": ("flash",)}  # fmt: skip

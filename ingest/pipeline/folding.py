@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding import name_templates, noted_rows
+from assay.ingest.binding import conditioned, name_templates, noted_rows
 from assay.ingest.binding.batches_said import as_the_others, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
@@ -26,7 +26,7 @@ from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
-from assay.ingest.prose import conditioned, switched_formats
+from assay.ingest.prose import switched_formats
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region

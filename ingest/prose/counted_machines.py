@@ -29,7 +29,13 @@ from assay.ingest.prose.machine_words import (
 )
 from assay.ingest.prose.outright_counts import CHIPS, said_outright, without
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.card_counts import ONE_NODE, cards_of, hosts_of_cards
+from assay.ingest.vocabulary.card_counts import (
+    ONE_NODE,
+    cards_of,
+    chips_in,
+    hosts_of_cards,
+    slices_in,
+)
 from assay.ingest.vocabulary.devices import (
     SIGN,
     Device,
@@ -832,9 +838,22 @@ def machines(text: str) -> Iterator[Part]:
     """
     plain = signed(text)
     runs = _counts_of_runs(plain) or _THEN_MORE.search(plain) is not None
-    for part in _settled(list(_told(text)), plain):
+    for part in _in_chips(list(_settled(list(_told(text)), plain)), text):
         if not (runs and part.name in ("nodes", "gpus")):
             yield part
+
+
+def _in_chips(parts: list[Part], text: str) -> list[Part]:
+    """Parts with slices of TPUs as the chips that they have: `2x v6e-256` are 512; without their
+    number where a slice is named by its cores."""
+    slices = slices_in(text) if "-" in text else []
+    if len(slices) != 1 or all(part.name != "gpu" for part in parts):
+        return parts
+    chips, law = chips_in(slices[0])
+    begin = slices[0].start()
+    of_them = [part for part in parts if part.name == "gpus" and begin <= part.at < slices[0].end()]
+    rest = [part for part in parts if part not in of_them]
+    return [*rest, Part("gpus", str(chips), begin)] if of_them and law is None else rest
 
 
 _THEN_MORE = deferred(

@@ -21,7 +21,7 @@ LAW = "the code above prints the device and how many there are"
 
 
 def in_notebook(lines: Sequence[Line], at: int) -> dict[str, Cell]:
-    """What a line of a notebook says of its runs, as code or by the code that printed it."""
+    """Settings that a line of a notebook says, as code or by the code that printed it."""
     return built_model(lines[at]) | printed_host(lines, at)
 
 

@@ -87,7 +87,7 @@ def _marked_up(table: Sequence[Line]) -> Iterator[Line]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """What is said of all rows, and each note, at its place in the line."""
+    """The words on all rows, and each note, at its place in the line."""
     begin = 0
     for end in _BROKEN.finditer(text):
         yield " " * begin + text[begin : end.start()]

@@ -168,8 +168,35 @@ _ZERO_FILE = deferred(
 `deepspeed: zero3.json`, and Lightning's name of it, `strategy: deepspeed_stage_2`."""
 
 
+_PREPARES = deferred(
+    r"(?:^|[\s;&|$`])(?:python[0-9.]*|bash|sh)\s+(?:-[mu]\s+)*(?![^\s]*train)"
+    r"(?:[\w.-]*[/.])*(?:[a-z0-9]+[_-])?(?:pre-?process|tokeni[sz]e|convert|prepare|download|export"
+    r"|merge|evaluate|eval|inference|infer|serve|generate|chat|sample)(?:[_-][\w-]*)?"
+    r"(?:\.py|\.sh)?(?=[\s`]|$)"
+)
+"""A program that prepares data, or that uses what was trained, by its name."""
+
+
+class Preparing:
+    """Lines of a command that prepares data: the one that starts it, and those it goes on in."""
+
+    def __init__(self) -> None:
+        self._open = False
+
+    def holds(self, line: Line, *, code: bool) -> bool:
+        """Whether a line is of such a command; `code` are lines of a block."""
+        mine = code and (self._open or _PREPARES.search(line.text) is not None)
+        self._open = mine and line.text.rstrip().endswith("\\")
+        return mine
+
+
 def command(line: Line) -> dict[str, Cell]:
-    """Configuration that options of a command, or assignments, state; the last one counts."""
+    """Configuration that options of a command, or assignments, state; the last one counts. One that
+    prepares data, or does something else than to train, states none."""
+    return {} if _PREPARES.search(line.text) else _stated_by(line)
+
+
+def _stated_by(line: Line) -> dict[str, Cell]:
     found = _options(line)
     if found and _ALONE.search(line.text):
         at = line.text.index("--standalone")

@@ -44,6 +44,7 @@ from assay.ingest.source.notebook import above_outputs, is_notebook
 from assay.ingest.source.posts import author_of
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
+    Preparing,
     assigned,
     resolved,
 )
@@ -173,14 +174,13 @@ def read_context(
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
-    blocks, nest, items = blocks_in(lines), Nest(), Items()
-    beside, named = _beside_tables(lines, blocks, taken, tabled), NamedMachines()
-    variables: dict[str, Cell] = {}  # of a shell, since the last heading
-    models: dict[str, Cell] = {}  # what was said last of a model
+    blocks, nest, items, preparing = blocks_in(lines), Nest(), Items(), Preparing()
+    beside = _beside_tables(lines, blocks, taken, tabled)
+    named, again = NamedMachines(), Again(beside)
+    variables, models = dict[str, Cell](), dict[str, Cell]()  # of a shell; said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
     authors: dict[str, list[tuple[int, int, bool]]] = {}  # sections of a thread, by who writes
-    again = Again(beside)
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
@@ -190,7 +190,8 @@ def read_context(
         variables = {} if heading else variables
         row = line.number in taken and not _TITLE_INSIDE.match(line.text)
         before, above = above, None
-        if nest.aside(line, block) or row or len(line.text) > LONGEST:
+        skipped = nest.aside(line, block) or preparing.holds(line, code=bool(block)) or row
+        if skipped or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
         more = {} if block else items.said_by(line, heading=heading is not None)

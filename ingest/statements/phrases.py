@@ -197,7 +197,9 @@ _OF_WHAT_IS_BELOW = deferred(
 )
 
 _ASIDE = deferred(
-    r"\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
+    r"^\W*(?:an?|another|the|our) (?:smaller|larger|bigger|different|second|other|wider|deeper|toy"
+    r"|tiny) (?:\w+ )?(?:model|network|configuration|variant)\b"
+    r"|\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
     r"(?! (?:loss|perplexity|ppl|accuracy)(?: of|:| =)? [0-9])"
     r"|inference|generat(?:e|ion|ed)|prompts?"
     r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes"
