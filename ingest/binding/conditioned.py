@@ -141,7 +141,7 @@ def _asked(found: re.Match[str]) -> tuple[str, str, float]:
 
 
 def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
-    """What a clause that begins so far in its sentence says beside its condition.
+    """Settings that a clause says beside its condition; it begins so far in its sentence.
 
     >>> told = "Sequence parallelism is on wherever TP > 1."
     >>> _told(told, _CONDITION.search(told), 0)

@@ -1,5 +1,4 @@
-"""What the code of a notebook says of its runs: the model that it builds, and the devices that it
-counts.
+"""Settings that the code of a notebook says of its runs: the model it builds, the devices it has.
 
 In: the lines of a notebook, and one of them. Out: field → cell; the model where a variable that is
 called so is built by a name, `net = zoo.build("resunet3d")`; the device that a cell has printed and

@@ -122,7 +122,7 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
 
 
 def _plain(rows: Sequence[Record]) -> dict[int, dict[str, Cell]]:
-    """What rows that have nothing more than others of their table do not, by their lines: `plain`,
+    """Settings off in rows that have nothing more than others of their table, by lines: `plain`,
     above `+ layers checkpointed`. Of what is added in an amount, `+ full recompute`, they may have
     another."""
     again = [
@@ -140,7 +140,7 @@ def _plain(rows: Sequence[Record]) -> dict[int, dict[str, Cell]]:
 
 
 def _labels(row: Record) -> list[str]:
-    """What a row is called, by its first columns."""
+    """The name of a row, by its first columns."""
     return [text for label, text in row.other if label != "column"][:2]
 
 

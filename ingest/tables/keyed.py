@@ -766,7 +766,7 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
 
 
 def _in_words(label: str, at: GridCell) -> dict[str, Cell]:
-    """What a value says that is no single one: `Hardware | 8 nodes, 8x H800 80GB each`,
+    """Fields of a value that is no single one: `Hardware | 8 nodes, 8x H800 80GB each`,
     `Parallelism | TP1, PP1, EP8`."""
     text = _COMMA_OF_HAN.sub(", ", plain(at.text))
     split_up = layout(text)
