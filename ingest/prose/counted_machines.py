@@ -33,6 +33,7 @@ from assay.ingest.vocabulary.card_counts import (
     ONE_NODE,
     cards_of,
     chips_in,
+    counted_chips,
     hosts_of_cards,
     slices_in,
 )
@@ -853,7 +854,9 @@ def _in_chips(parts: list[Part], text: str) -> list[Part]:
     begin = slices[0].start()
     of_them = [part for part in parts if part.name == "gpus" and begin <= part.at < slices[0].end()]
     rest = [part for part in parts if part not in of_them]
-    return [*rest, Part("gpus", str(chips), begin)] if of_them and law is None else rest
+    alone = all(part.name not in ("gpus", "nodes") for part in rest) and counted_chips(text)
+    known = law is None and (of_them or alone)
+    return [*rest, Part("gpus", str(chips), begin)] if known else rest
 
 
 _THEN_MORE = deferred(

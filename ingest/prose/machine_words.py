@@ -53,6 +53,15 @@ _EXTENT = deferred(
 _OF_EACH_OF = deferred(rf"(?<![\w.,]){COUNT} $", re.IGNORECASE)
 """In front of a number before a device: it is of each of several, `two 8 A100 nodes`."""
 
+_EVERY_ONE_OF = deferred(r"\b(?:all|both|either|any)(?: of)?(?: the| our| these| my)? $", re.I)
+
+_COMPARED = deferred(
+    r" (?:[A-Za-z][\w-]* )?(?:machines|servers|boxes|workstations|rigs|desktops|systems|laptops|PCs"
+    r"|clusters)\b",
+    re.IGNORECASE,
+)
+"""Around a number of machines that are compared with each other: `on all three machines`."""
+
 _LAST_OF_A_LIST = deferred(r"[0-9],? [0-9][0-9,]*,? (?:and|&) $")
 """In front of the last of several numbers: `8, 16 and 32 nodes`."""
 
@@ -64,6 +73,8 @@ def counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
     if OF_PROCESSOR.search(text, before, begin) or _OF_EACH_OF.search(text, before, begin):
         return False
     if _LAST_OF_A_LIST.search(text, before, begin):
+        return False
+    if _EVERY_ONE_OF.search(text, before, begin) and _COMPARED.match(text, found.end(group)):
         return False
     return not (of_several(text, found, group) or _EXTENT.search(text, max(0, begin - 60), begin))
 

@@ -958,7 +958,8 @@ _OF_EVERY_RUN = deferred(
     r"|(?:\beverything|(?:^|[.;,] )all) (?:(?:in|with|on|at|uses) )?(?=[`\"]?(?:--[a-z]"
     r"|(?:bf|fp|tf|float)(?:8|16|32)\b|bfloat|mixed|full[ -]prec|sequences? (?:of|len)|seq|micro"
     r"|global|[0-9]+ ?[x×]|FSDP|DDP|ZeRO|TP|PP))"
-    r"|(?<!` )\b(?:everywhere|throughout)\b",
+    r"|(?<!` )\b(?:everywhere|throughout)\b"
+    r"|\b(?:step|batch|GPU|device|card|rank)s? always (?:sees?|takes?|has|have|holds?|gets?)\b",
     re.IGNORECASE,
 )
 
