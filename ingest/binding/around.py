@@ -26,7 +26,7 @@ from assay.ingest.statements.context import ELSEWHERE, Context
 OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
 """How a paragraph stands to a table."""
 
-MOST = 80
+MOST = 48
 """Paragraphs of one kind that are asked about a table: more speak of many things."""
 
 Path = tuple[int, ...]

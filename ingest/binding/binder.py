@@ -184,10 +184,7 @@ class Binder:
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
-        self._lengths = [  # that rows of tables print, with their sections
-            (self.section(row.line), row.cells["seq_len"])
-            for row in rows if row.tabled and "seq_len" in row.cells
-        ]  # fmt: skip
+        self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
         self._own_lengths = of_own_tables(
@@ -226,6 +223,18 @@ class Binder:
         )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
+
+    def _lengths_below(
+        self, rows: Sequence[Record]
+    ) -> dict[Section, dict[tuple[str, float, str], Cell]]:
+        """Lengths that rows of tables print, each once, by every section that they stand in."""
+        found: dict[Section, dict[tuple[str, float, str], Cell]] = {}
+        for row in rows:
+            if row.tabled and (cell := row.cells.get("seq_len")) is not None:
+                path, key = self.section(row.line), (cell.text, cell.scale, cell.state)
+                for depth in range(len(path) + 1):
+                    found.setdefault(path[:depth], {}).setdefault(key, cell)
+        return found
 
     def _set_up_below(
         self, rows: Sequence[Record], statements: Sequence[Statement]
@@ -536,10 +545,8 @@ class Binder:
         """Whether rows of tables below a heading print other lengths of sequences than is said: it
         is that of another table."""
         length = said.get("seq_len")
-        return length is not None and any(
-            differs_from(cell, length)
-            for path, cell in self._lengths if path[: len(section)] == section
-        )  # fmt: skip
+        every = self._lengths.get(section, {}).values()
+        return length is not None and any(differs_from(cell, length) for cell in every)
 
     def _alike_above(self, section: Section) -> dict[str, Cell]:
         """Values that statements above say alike, those of other runs' sections aside."""

@@ -197,7 +197,8 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         [apart(label, schema, printed_unit(grid, at)) for at, label in enumerate(labels)]
     )
     sides = _of_one_device(_by_name((each[0], at, each[1]) for at, each in enumerate(told) if each))
-    sides = {name: own | _in_short(name, labels, told, schema) for name, own in sides.items()}
+    free = {at: label for at, label in enumerate(labels) if told[at] is None}
+    sides = {name: own | _in_short(name, free, schema) for name, own in sides.items()}
     sides = _with_settings(sides, labels, schema)
     shared = header(labels, schema)
     placed = {at for own in sides.values() for at in own}
@@ -219,16 +220,14 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _in_short(
-    name: str, labels: Sequence[str], told: Sequence[object], schema: Schema
-) -> dict[int, Column]:
-    """Further columns of a side that is named at length once, and in short there: `Birch MFU`
-    beside `Birch (H100) tok/s/GPU`."""
+def _in_short(name: str, free: Mapping[int, str], schema: Schema) -> dict[int, Column]:
+    """Further columns of a side that is named at length once, and in short in a `free` label, of no
+    side yet: `Birch MFU` beside `Birch (H100) tok/s/GPU`."""
     short = _BRACKET_BEHIND.sub("", name)
     found = dict[int, Column]()
-    for at, label in enumerate(labels) if short != name else ():
+    for at, label in free.items() if short != name else ():
         rest = label.removeprefix(short)
-        if told[at] is None and rest != label and rest.startswith(" "):
+        if rest != label and rest.startswith(" "):
             (column,) = header([rest.strip()], schema)
             if column.spec is not None and column.spec.quantity:
                 found[at] = replace(column, label=label)
@@ -276,10 +275,10 @@ def _of_one_device(sides: dict[str, dict[int, Column]]) -> dict[str, dict[int, C
         other = next(
             (
                 each for each, held in found.items()
-                if device and (one := only(each)) and one.key == device.key
+                if (one := only(each)) and one.key == device.key
                 and not _fields(held) & _fields(own)
             ), None,
-        )  # fmt: skip
+        ) if device else None  # fmt: skip
         if other is None:
             found[name] = own
         else:
