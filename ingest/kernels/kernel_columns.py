@@ -167,10 +167,7 @@ def columns_of(
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     sized |= {name for column in columns for name in column.aside}
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
-    of_attention = _of_attention(columns, table.schema) or (
-        "kv_seq" in fields(table.schema) and _of_masks(grid, columns)
-    )
-    every |= {"heads"} if of_attention else set()
+    every |= {"heads"} if _attends(grid, columns, sized, table.schema) else set()
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
@@ -313,6 +310,15 @@ _BASELINE = re.compile(
     re.IGNORECASE,
 )
 """A name of who computes attention beside others that name it."""
+
+
+def _attends(grid: Grid, columns: Sequence[Column], sized: Set[str], schema: Schema) -> bool:
+    """Whether a table is of attention whose heads nothing says: ways to compute it, a mask, or
+    lengths of queries beside those of keys or beside heads of keys, all by whole words."""
+    if "kv_seq" not in fields(schema):
+        return False
+    lengths = "seq" in sized and bool({"kv_seq", "kv_heads"} & sized)
+    return lengths or _of_attention(columns, schema) or _of_masks(grid, columns)
 
 
 def _of_attention(columns: Sequence[Column], schema: Schema) -> bool:
