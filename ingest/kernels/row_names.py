@@ -58,6 +58,14 @@ _SUM = re.compile(
 """Names of rows that sum others up, or bound them."""
 
 
+_SUM_ALONE = re.compile(
+    r"\W{0,4}(?:(?:grand |sub-?)?totals?|(?:arithmetic|geometric|overall) (?:mean|average)"
+    r"|geo-?mean|合计|总计)\W{0,4}",
+    re.IGNORECASE,
+)
+"""The word in front of what all rows above make together; `Sum` and `Mean` are operators too."""
+
+
 def said_by_columns(
     grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell]
 ) -> dict[str, Cell]:
@@ -180,7 +188,10 @@ def _told(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def sums_up(row: GridRow, columns: Sequence[Column]) -> bool:
-    """Whether a row is the total of others, or what these leave over, by the name of its call."""
+    """Whether a row is the total of others, or what these leave over, by the name of its call or
+    the word in the place of its first size."""
+    if row.cells and _SUM_ALONE.fullmatch(plain(row.cells[0].text)):
+        return True
     return any(
         column.spec is not None and column.spec.name in ("operator", "kernel")
         and len(cell.text) <= LONGEST and _SUM.fullmatch(plain(cell.text))
