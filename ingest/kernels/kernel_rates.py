@@ -857,11 +857,13 @@ def in_proved_ratios(
         pair = in_ratio(rows, [at]) if compared else None
         if compared is None or pair is None:
             continue
-        named = (compared["of"] or compared["by"]).casefold()
+        both = [compared["one"].casefold(), compared["two"].casefold()] if compared["one"] else []
+        named = both[0] if both else (compared["of"] or compared["by"]).casefold()
         if not any(labels[place].casefold().startswith(named) for place in pair):
             continue
-        for place in pair:
-            words = {*split(labels[place])} & (NO_KERNEL | UNMEASURED)
+        whole = sorted(labels[place].casefold().split()[0] for place in pair) == sorted(both)
+        for place in pair:  # of `A/B` both are named: `A one-pass | B two-pass`
+            words = {*split(labels[place])} & (UNMEASURED if whole else NO_KERNEL | UNMEASURED)
             if made[place] == Column() and not words and only(labels[place]) is None:
                 made[place] = replace(bare, aside=of_curve(labels[place], schema))
     return made
@@ -870,7 +872,8 @@ def in_proved_ratios(
 _VERSUS = re.compile(
     r"(?:speed-?ups? ?|ratio ?|gain ?)?\(?(?:vs\.?|versus|over|against|relative to|/)"
     r" ?(?P<of>[^()]+)\)?"
-    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)",
+    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)"
+    r"|(?:speed-?ups?|ratio|gain) ?\(?(?P<one>[\w.+-]{1,30}) ?/ ?(?P<two>[\w.+-]{1,30})\)?",
     re.IGNORECASE,
 )
 """The label of a ratio, with the name of what it is a ratio to, or of."""

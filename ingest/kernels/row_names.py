@@ -487,6 +487,60 @@ def with_heads_of_corner(lines: Sequence[Line], grid: Grid) -> Grid:
     return replace(grid, heads=(head,), rows=tuple(row_of(row, "", found.groups()) for row in rows))
 
 
+_SIZE_OF_NAME = re.compile(r"(?<![\w.])([A-Za-z]{1,3})=?([0-9]{1,7}[kK]?)(?![\w.])")
+
+_LETTERS_IN_NAMES = {
+    "b": "batch", "bs": "batch", "h": "heads", "hq": "heads", "hkv": "kv_heads", "s": "seq",
+    "sq": "seq", "skv": "kv_seq", "kv": "kv_seq", "d": "head_dim", "hd": "head_dim",
+}  # fmt: skip
+"""Letters in front of sizes of attention in the name of a call; no others, which mean more."""
+
+_LARGEST_HEAD = 1024
+
+_OF_ATTENTION = re.compile(r"att(?:entio)?n\b|\bsdpa\b|\bfmha\b|\bflash\b", re.IGNORECASE)
+
+
+def attention_in_names(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of calls of attention with the sizes that stand in the names of its first column in
+    columns of their own, `prefill s2048 d64`; where each name says the size of a head, some a
+    length, and a heading or the table itself speaks of attention."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.blank]
+    if grid.labels or len(grid.heads) != 1 or grid.width < len(("name", "time")) or not rows:
+        return grid
+    told = [_letters_in(plain(row.cells[0].text)) for row in rows]
+    if not all("head_dim" in each for each in told) or not any("seq" in each for each in told):
+        return grid
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    titles = [line.text for line in above if line.text.startswith("#")]
+    if not any(map(_OF_ATTENTION.search, (*titles, *grid.header()))):
+        return grid
+    names = [name for name in dict.fromkeys(_LETTERS_IN_NAMES.values())
+             if any(name in each for each in told)]  # fmt: skip
+
+    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
+        cell = row.cells[0]
+        return replace(row, cells=(*row.cells, *(cell._replace(text=text) for text in texts)))
+
+    made = tuple(row_of(row, [each.get(name, "") for name in names])
+                 for row, each in zip(rows, told, strict=True))  # fmt: skip
+    return replace(grid, heads=(row_of(grid.heads[0], names),), rows=made)
+
+
+def _letters_in(name: str) -> dict[str, str]:
+    """The sizes of attention that a name says behind letters; none where it says one twice.
+
+    >>> _letters_in("prefill b2 s1024 d64"), _letters_in("flash v2"), _letters_in("s16 s32 d64")
+    ({'batch': '2', 'seq': '1024', 'head_dim': '64'}, {}, {})
+    """
+    found = _SIZE_OF_NAME.findall(name) if len(name) <= LONGEST else []
+    pairs = [(_LETTERS_IN_NAMES[letters.casefold()], size) for letters, size in found
+             if letters.casefold() in _LETTERS_IN_NAMES]  # fmt: skip
+    sizes = dict(pairs)
+    head = whole(sizes.get("head_dim", ""))
+    known = len(sizes) == len(pairs) and head is not None and head <= _LARGEST_HEAD
+    return sizes if known else {}
+
+
 _STARRED = re.compile(r"([0-9][0-9.,]*) ?(?:\\?\*){1,3}")
 
 _NOT_MEASURED = re.compile(
