@@ -728,6 +728,14 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
              for at in range(len(labels))]  # fmt: skip
     if labels and _NUMBERED.fullmatch(labels[0]) and all(map(_ITS_NUMBER.fullmatch, texts[0])):
         labels, texts, columns = labels[1:], texts[1:], columns[1:]
+    tiles = {at: each for at, label in enumerate(labels) if (each := _OF_A_TILE.fullmatch(label))}
+    own = [at for at in range(len(labels)) if at not in tiles]
+    if any(
+        each["side"] for each in tiles.values()
+    ):  # whatever tiles: each row is one way to compute the call
+        labels, texts, columns = ([each[at] for at in own] for each in (labels, texts, columns))
+        if any(each.spec is not None and says_how_fast(each.spec) for each in columns[:1]):
+            labels, texts, columns = ["", *labels], [[], *texts], [Column(), *columns]
     if len(labels) < len(("name", "rate")) or not _names_all([*filter(None, texts[0])]):
         return False
     first = measured_as(labels[0], schema)
@@ -745,6 +753,15 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
             return False
     return rated
 
+
+_OF_A_TILE = re.compile(
+    r"(?P<side>(?:block|tile|thread|warp|cta|wg|group|split|b|t)[ _-]?(?:size[ _-]?)?"
+    r"[mnk]|[mnk][ _-]?(?:tile|block))|(?:num|n)?[ _-]?(?:warps|stages|ctas|threads)"
+    r"|(?:block|tile|cta|cluster)(?:[ _-]?(?:size|shape))?s?",
+    re.IGNORECASE,
+)
+"""Labels of how a kernel parts a product: the side of a tile, `BLOCK_M`, `tile_n`, or what stands
+beside one, `num_warps`; alone such a number may be of the machine."""
 
 _NUMBERED = re.compile(
     r"#|no\.?|id|index|level|lvl|step|stage|rank|kernel ?(?:#|no\.?|id)|", re.IGNORECASE

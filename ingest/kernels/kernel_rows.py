@@ -90,6 +90,7 @@ from assay.ingest.kernels.printed_calls import printed_passes
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
     attention_in_names,
+    cube_of_label,
     devices_apart,
     parts_apart,
     said_by_columns,
@@ -201,7 +202,8 @@ def kernel_rows(
 def _split(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid with what its cells and labels say together in columns of their own."""
     grid = parts_apart(lines, with_heads_of_corner(lines, unstarred(lines, grid)))
-    grid = attention_in_names(lines, sizes_in_names(lines, grid))
+    grid = sizes_in_names(lines, cube_of_label(lines, grid))
+    grid = attention_in_names(lines, grid)
     return devices_apart(_with_units(grid))
 
 

@@ -250,6 +250,37 @@ def sizes_in_names(lines: Sequence[Line], grid: Grid) -> Grid:
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
 
 
+_CUBE_BEHIND = re.compile(r"(.{1,60}[)\]]) ?(?::math:)?`?([0-9]{2,6}) ?\^3`?")
+
+
+def cube_of_label(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of products with the one cube that a label has behind its unit in a column of its
+    own, `Runtime (ms) 2048³ | TFLOPS`, where no other label says any size of them."""
+    labels = [label.replace("³", "^3") for label in grid.header()]  # it is no footnote
+    if grid.labels or len(grid.heads) != 1 or not any("^3" in label for label in labels):
+        return grid
+    found = {at: each for at, label in enumerate(labels) if (each := _CUBE_BEHIND.fullmatch(label))}
+    others = [label for at, label in enumerate(labels) if at not in found]
+    sized = any(_MAY_HOLD_SIZES.search(label) or normalise(plain(label)) in _SIZES_OF_ONE
+                for label in others)  # fmt: skip
+    if len(found) != 1 or sized or not of_products(lines, grid):
+        return grid
+    (at, label), head = next(iter(found.items())), grid.heads[0]
+    cells = [*head.cells, head.cells[at]._replace(text="MxNxK")]
+    cells[at] = cells[at]._replace(text=label[1])
+    size = "x".join([label[2]] * 3)
+    rows = tuple(
+        replace(row, cells=(*row.cells, row.cells[0]._replace(text=size)))
+        if len(row.cells) == grid.width else row
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),), rows=rows)
+
+
+_SIZES_OF_ONE = {"m", "n", "k", "shape", "size", "mnk", "matrixsize", "dim"}
+"""Labels of sizes of products in columns of their own."""
+
+
 def _sizes_of(name: str) -> str:
     """The three sizes that a name says, behind `m` where in that order, or else behind a blank.
 
