@@ -733,7 +733,8 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
     if any(
         each["side"] for each in tiles.values()
     ):  # whatever tiles: each row is one way to compute the call
-        labels, texts, columns = ([each[at] for at in own] for each in (labels, texts, columns))
+        labels, texts = [labels[at] for at in own], [texts[at] for at in own]
+        columns = [columns[at] for at in own]
         if any(each.spec is not None and says_how_fast(each.spec) for each in columns[:1]):
             labels, texts, columns = ["", *labels], [[], *texts], [Column(), *columns]
     if len(labels) < len(("name", "rate")) or not _names_all([*filter(None, texts[0])]):

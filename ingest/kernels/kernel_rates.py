@@ -1421,7 +1421,9 @@ def of_their_times(
         ):
             made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         return made
-    factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
+    factors: tuple[float, ...] = (
+        WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
+    )
     factors = factors if columns[size].scale else _in_either(labels[size]) or factors
     took = time, columns[time].scale
     fits = [each for each in factors if over_time(grid, (size, each), took, (rate, scale))]
