@@ -510,6 +510,11 @@ def names_format(text: str) -> bool:
     )
 
 
+_IN_ONE_NODE = re.compile(r"\bintra[- ]node\b", re.IGNORECASE)
+
+_BETWEEN_NODES = re.compile(r"\b(?:inter|multi|cross)[- ]nodes?\b", re.IGNORECASE)
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
@@ -523,6 +528,8 @@ def counted_devices(text: str) -> str | None:
     ('64', '8')
     >>> counted_devices("one node of eight MI300X"), counted_devices("eight H100s and 16x H100")
     ('8', None)
+    >>> counted_devices("4x A100, intra-node"), counted_devices("8x H100, intra- and inter-node")
+    ('4', None)
     >>> counted_devices("### NVIDIA A100 * 8 (80GB)"), counted_devices("A100 x 2 nodes")
     ('8', None)
     >>> counted_devices("H100 80GB × 8 / ノード"), counted_devices("A100 x 8 per server")
@@ -530,6 +537,7 @@ def counted_devices(text: str) -> str | None:
     """
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text).text))
     text = BOUNDED.sub(" ", text)
+    text = text if _BETWEEN_NODES.search(text) else _IN_ONE_NODE.sub("1 node", text)
     count = _one_count(_TITLE_COUNT, text) or _one_count(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
         each = count is not None and int(count.replace(",", "")) <= LARGEST_NODE

@@ -239,6 +239,8 @@ SQUARE_OPENS = (
     r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
     r"|^\s*\|(?:[^|]*\|)?[ *`]*n[ *`]*\|[^:=]*flop"
     r"|[0-9] cubed|^\s*\|[^|]{0,40}(?:gemm|mat-?mul)[^|]{0,40}[0-9]{3}[^|]*\|"
+    r"|(?:matri[xc]|mat-?mul|gemm)[^|]{0,80}\b(?:order|size|dim|n)[ =:]{1,3}[0-9]{2,6}\b"
+    r"[^|]{0,60}flop"
     r"|矩阵\S{0,4}\s*[:：=]?\s*[0-9]{2}|m[0-9]+_n[0-9]+_k[0-9]"
 )
 """Found where square matrices have a size."""

@@ -299,6 +299,8 @@ FORMAT = Format(
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex)(?:\.compile)?[ ,]+"
     r"(?:[gt]b/s|[mu]s|µs|tflops)\b"
     r"|^\s*\|\s*(?:norm\w{0,12}|activations?|primitive)[^|:=]{0,12}\|[^:=]*\([mu]s\)"
+    r"|^\s*\|[ *`]*operations?[ *`]*\|[^:=]*[ |_](?:cpu|cuda|mps|mlx|torch|pytorch|triton|numpy"
+    r"|jax)[ _|]"
     r"|^\s*\|[^:=]*\b(?:torch|pytorch|triton|eager|liger|apex) [^:=|]*"
     r"(?:norm|softmax|glu|rope|gelu|silu|entropy)\b"
     r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"

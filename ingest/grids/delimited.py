@@ -349,9 +349,11 @@ def _pointed(text: str) -> str:
 
     >>> _pointed("2,41 s"), _pointed("27.194"), _pointed("1.482,6"), _pointed("7B")
     ('2.41 s', '27194', '1482.6', '7B')
-    >>> _pointed("2 487,9")
-    '2487.9'
+    >>> _pointed("2 487,9"), _pointed("**0,25**")
+    ('2487.9', '**0.25**')
     """
+    if text.startswith("**") and text.endswith("**") and len(text) > len("****"):
+        return f"**{_pointed(text[2:-2])}**"
     if GROUPS.fullmatch(text):
         return text.replace(".", "")
     found = _COMMA.fullmatch(text)

@@ -81,14 +81,20 @@ _LAUNCHED = deferred(
 )
 """How many processes a command starts."""
 
-_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]{1,9})\b")
+_ON_NODES = deferred(
+    r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]{1,9})\b"
+    r"|\b(?:torchrun|torch\.distributed\.(?:run|launch))\b(?: [^|;&]*?)?? "
+    r"--(?:nnodes[ =]([0-9]{1,9})\b(?!:)|standalone\b)"
+)
 
 _ON_EACH = deferred(
     r"\bsrun\b(?: [^|;&]*?)?? --ntasks-per-node[ =]([0-9]{1,9})\b"
     r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)?? (?:-N|--?npernode|-ppn)[ =]([0-9]{1,9})\b"
     r"|\bmpi(?:run|exec)\b(?: [^|;&]*?)? (?:--map-by )ppr:([0-9]{1,9}):node\b"
+    r"|\b(?:torchrun|torch\.distributed\.(?:run|launch))\b(?: [^|;&]*?)?? "
+    r"--nproc[-_]per[-_]node[ =]([0-9]{1,9})\b"
 )
-"""On how many nodes Slurm starts processes, and how many a launcher starts on each."""
+"""On how many nodes Slurm or PyTorch starts processes, and how many a launcher starts on each."""
 
 
 def launched(text: str) -> dict[str, str]:
@@ -96,13 +102,16 @@ def launched(text: str) -> dict[str, str]:
 
     >>> launched("mpirun -np 32 ./all_reduce_perf -b 1M -n 50"), launched("srun -N 4 -n 16 ./x")
     ({'ranks': '32'}, {'ranks': '16'})
+    >>> launched("torchrun --nnodes=2 --nproc_per_node=4 allgather.py")
+    {'ranks': '8', 'ranks_per_node': '4'}
     """
     each, many = _ON_EACH.search(text), _ON_NODES.search(text)
     of_node = next(filter(None, each.groups())) if each else ""
     told = {"ranks_per_node": of_node} if of_node else {}
     if whole := _LAUNCHED.search(text):
         return {"ranks": whole[1] or whole[2]} | told
-    return {"ranks": str(int(many[1]) * int(of_node))} | told if many and of_node else {}
+    nodes = (many[1] or many[2] or "1") if many else ""  # `--standalone` is on one
+    return {"ranks": str(int(nodes) * int(of_node))} | told if nodes and of_node else {}
 
 
 _OF_A_PROCESS = deferred(r" (?:-t|--nthreads|-g|--ngpus)[ =]?([0-9]{1,9})\b")

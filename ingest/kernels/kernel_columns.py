@@ -167,10 +167,7 @@ def columns_of(
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     sized |= {name for column in columns for name in column.aside}
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
-    of_attention = _of_attention(columns, table.schema) or (
-        "kv_seq" in fields(table.schema) and _of_masks(grid, columns)
-    )
-    every |= {"heads"} if of_attention else set()
+    every |= {"heads"} if _attends(grid, columns, sized, table.schema) else set()
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
@@ -313,6 +310,15 @@ _BASELINE = re.compile(
     re.IGNORECASE,
 )
 """A name of who computes attention beside others that name it."""
+
+
+def _attends(grid: Grid, columns: Sequence[Column], sized: Set[str], schema: Schema) -> bool:
+    """Whether a table is of attention whose heads nothing says: ways to compute it, a mask, or
+    lengths of queries beside those of keys or beside heads of keys, all by whole words."""
+    if "kv_seq" not in fields(schema):
+        return False
+    lengths = "seq" in sized and bool({"kv_seq", "kv_heads"} & sized)
+    return lengths or _of_attention(columns, schema) or _of_masks(grid, columns)
 
 
 def _of_attention(columns: Sequence[Column], schema: Schema) -> bool:
@@ -722,6 +728,15 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
              for at in range(len(labels))]  # fmt: skip
     if labels and _NUMBERED.fullmatch(labels[0]) and all(map(_ITS_NUMBER.fullmatch, texts[0])):
         labels, texts, columns = labels[1:], texts[1:], columns[1:]
+    tiles = {at: each for at, label in enumerate(labels) if (each := _OF_A_TILE.fullmatch(label))}
+    own = [at for at in range(len(labels)) if at not in tiles]
+    if any(
+        each["side"] for each in tiles.values()
+    ):  # whatever tiles: each row is one way to compute the call
+        labels, texts = [labels[at] for at in own], [texts[at] for at in own]
+        columns = [columns[at] for at in own]
+        if any(each.spec is not None and says_how_fast(each.spec) for each in columns[:1]):
+            labels, texts, columns = ["", *labels], [[], *texts], [Column(), *columns]
     if len(labels) < len(("name", "rate")) or not _names_all([*filter(None, texts[0])]):
         return False
     first = measured_as(labels[0], schema)
@@ -739,6 +754,15 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
             return False
     return rated
 
+
+_OF_A_TILE = re.compile(
+    r"(?P<side>(?:block|tile|thread|warp|cta|wg|group|split|b|t)[ _-]?(?:size[ _-]?)?"
+    r"[mnk]|[mnk][ _-]?(?:tile|block))|(?:num|n)?[ _-]?(?:warps|stages|ctas|threads)"
+    r"|(?:block|tile|cta|cluster)(?:[ _-]?(?:size|shape))?s?",
+    re.IGNORECASE,
+)
+"""Labels of how a kernel parts a product: the side of a tile, `BLOCK_M`, `tile_n`, or what stands
+beside one, `num_warps`; alone such a number may be of the machine."""
 
 _NUMBERED = re.compile(
     r"#|no\.?|id|index|level|lvl|step|stage|rank|kernel ?(?:#|no\.?|id)|", re.IGNORECASE

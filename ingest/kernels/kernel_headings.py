@@ -38,6 +38,7 @@ from assay.ingest.kernels.settings_around import (
     is_heading,
     kept,
     machine_around,
+    names_figure,
     names_products,
     narrow,
     nearest_first,
@@ -100,7 +101,8 @@ _OPERATOR = re.compile(
     r"grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax(?![ -]attention)"
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
-    r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
+    r"|(?:fused[ _-])?moe(?: layer| block)?"
+    r"|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
     r"|selective[ _-]scan|(?:associative|mamba|linear|ssd) scan|linear attention"
     r"|gated delta ?(?:net|rule)|(?:rnn-?t|transducer|ctc|kl|dpo|z|focal|triplet) loss"
     r"|kl[ -]div(?:ergence)?|causal[ -]conv1d|embedding bag|grouped conv(?:olution)?s?|cumsum"
@@ -1327,7 +1329,7 @@ _OF_BEFORE = re.compile(r"\b(?:That|Those) (?:was|were) [^.;!?|]{0,120}[.;!?]")
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     text = _OF_BEFORE.sub("", text) if "hat w" in text or "hose w" in text else text
-    curves = CURVES.fullmatch(text) is not None
+    curves = names_figure(text)
     others = curves and not _ATTENTION.search(text)
     text = both_passes(text)
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():

@@ -17,7 +17,7 @@ from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema, ValueOrigin
 from assay.ingest.tables.csv_sections import bandwidth_named, timed
 from assay.ingest.vocabulary.terms import meaning, normalise
-from assay.ingest.vocabulary.words import split
+from assay.ingest.vocabulary.words import english, european, split
 
 FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
 
@@ -105,6 +105,8 @@ LOOSE = {
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
     "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
+    "payloadsize": "bytes", "payloadsz": "bytes", "msgsz": "bytes", "messagesz": "bytes",
+    "buffersz": "bytes",
     "totalsize": "bytes", "globalmembw": "bandwidth", "nwbw": "busbw", "nwbandwidth": "busbw",
 
 }  # fmt: skip
@@ -322,7 +324,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     label = _AS_COUNTED.sub("", label) if label.endswith((")", "]")) else label
     label = label.rstrip("? ？") if label.endswith(("?", "？")) else label  # `causal?`
-    label = _with_its_unit(label)
+    label = _with_its_unit(english(label) if european(label) else label)
     known, columns = by_label(schema), fields(schema)
     field, scale_of_unit = _UNITS_ALONE.get(normalise(label), ("", 1.0))
     if field in columns:

@@ -822,10 +822,12 @@ def beside_libraries(
     named = [at for at, each in enumerate(made) if "kernel" in each.aside]
     known = [at for at in named if made[at].spec == bare.spec]
     eager = any(map(_EAGER.search, grid.header()))
+    backends = sum(_ON_BACKEND.fullmatch(plain(label)) is not None for label in grid.header()) > 1
     first = min(known, default=len(columns))
     for at, label in enumerate(map(plain, grid.header())):
         words = set(split(label.partition("(")[0]))
-        words -= {"compile", "compiled", "jit"} if eager else set()
+        words -= {"compile", "compiled", "jit"} if eager or backends else set()
+        words -= {"cpu", "gpu"} if backends else set()
         ladder = _OF_A_LADDER.fullmatch(label) is not None
         of_sdpa = "kv_seq" in fields(schema) and _OF_SDPA.fullmatch(label) is not None
         named_so = at > first or (known and (of_sdpa or LIBRARY.match(label)))  # `vLLM fused_moe`
@@ -855,11 +857,13 @@ def in_proved_ratios(
         pair = in_ratio(rows, [at]) if compared else None
         if compared is None or pair is None:
             continue
-        named = (compared["of"] or compared["by"]).casefold()
+        both = [compared["one"].casefold(), compared["two"].casefold()] if compared["one"] else []
+        named = both[0] if both else (compared["of"] or compared["by"]).casefold()
         if not any(labels[place].casefold().startswith(named) for place in pair):
             continue
-        for place in pair:
-            words = {*split(labels[place])} & (NO_KERNEL | UNMEASURED)
+        whole = sorted(labels[place].casefold().split()[0] for place in pair) == sorted(both)
+        for place in pair:  # of `A/B` both are named: `A one-pass | B two-pass`
+            words = {*split(labels[place])} & (UNMEASURED if whole else NO_KERNEL | UNMEASURED)
             if made[place] == Column() and not words and only(labels[place]) is None:
                 made[place] = replace(bare, aside=of_curve(labels[place], schema))
     return made
@@ -868,7 +872,8 @@ def in_proved_ratios(
 _VERSUS = re.compile(
     r"(?:speed-?ups? ?|ratio ?|gain ?)?\(?(?:vs\.?|versus|over|against|relative to|/)"
     r" ?(?P<of>[^()]+)\)?"
-    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)",
+    r"|(?P<by>\S.*?) (?:speed-?up|ratio|gain)"
+    r"|(?:speed-?ups?|ratio|gain) ?\(?(?P<one>[\w.+-]{1,30}) ?/ ?(?P<two>[\w.+-]{1,30})\)?",
     re.IGNORECASE,
 )
 """The label of a ratio, with the name of what it is a ratio to, or of."""
@@ -903,6 +908,10 @@ def _libraries_named(
                 made[at] = replace(bare, aside=of_curve(plain(grid.header()[at]), schema))
     return made
 
+
+_ON_BACKEND = re.compile(rf"(?:{LIBRARIES}|jax|tensorflow|tf)[ _-](?:cpu|gpu)", re.IGNORECASE)
+"""A library with where it computes, one of several side by side: `mlx_gpu | mlx_cpu | cpu`; else
+what a label calls that of the CPU is a part of a call."""
 
 _OF_SDPA = re.compile(
     r"(?:sdpa[ _-]?)?\(?(?:math|(?:mem(?:ory)?[-_ ]?)?eff(?:icient)?|standard|naive|reference"
@@ -1374,7 +1383,12 @@ LONGEST_NAME = 80
 """Characters of the name of a device with its maker, form and memory: none has as many."""
 
 
-_ANY_BANDWIDTH = re.compile(r"(?:bandwidth|bw|throughput)", re.IGNORECASE)
+_ANY_BANDWIDTH = re.compile(
+    r"(?:(?:avg|average|mean)[ _.]{0,2})?(?:bandwidth|bw|throughput)", re.IGNORECASE
+)
+
+_IN_MEGABYTES = {"KB": 1, "MB": 2, "GB": 3}
+"""Units of sizes that some count in 1,000s and others in 1,024s, by their power."""
 
 WIDTHS = (1.0, 2.0, 4.0, 8.0)
 """Bytes of an element."""
@@ -1407,7 +1421,10 @@ def of_their_times(
         ):
             made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         return made
-    factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
+    factors: tuple[float, ...] = (
+        WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
+    )
+    factors = factors if columns[size].scale else _in_either(labels[size]) or factors
     took = time, columns[time].scale
     fits = [each for each in factors if over_time(grid, (size, each), took, (rate, scale))]
     if not fits and "bytes" in held and (ends := _ends(labels)):
@@ -1418,8 +1435,23 @@ def of_their_times(
             made[rate] = Column(own["algbw"], scale, law=_OF_ENDS)
     if len(fits) == 1:
         made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
+    if not fits and not columns[size].scale:  # of the bus, as nobody says
+        by = _ratio(above)
+        fits = [n for n in factors if n and over_time(grid, (size, n * by), took, (rate, scale))]
+    if len(fits) == 1:
         made[size] = Column(own["bytes"], fits[0], law=columns[size].law or _OF_TIMES)
     return made
+
+
+def _in_either(label: str) -> tuple[float, ...]:
+    """What a size in megabytes or the like may be counted in.
+
+    >>> _in_either("size (KB)"), _in_either("size (bytes)")
+    ((1000.0, 1024.0), ())
+    """
+    sized = SIZED.fullmatch(label)
+    power = _IN_MEGABYTES.get(sized[2]) if sized else None
+    return (1000.0**power, 1024.0**power) if power else ()
 
 
 _OF_ENDS = "a size over its least and over its most time are around the printed bandwidth"

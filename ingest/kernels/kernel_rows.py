@@ -89,6 +89,8 @@ from assay.ingest.kernels.operator_grids import (
 from assay.ingest.kernels.printed_calls import printed_passes
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import (
+    attention_in_names,
+    cube_of_label,
     devices_apart,
     parts_apart,
     said_by_columns,
@@ -122,7 +124,7 @@ from assay.ingest.schema.record import Cell, Line, Record, Schema, ValueOrigin
 from assay.ingest.source.headings import headed
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables.csv_sections import ENDS, CsvTable, ended, timed
-from assay.ingest.tables.documents import marked
+from assay.ingest.tables.documents import marked, pointed
 from assay.ingest.vocabulary.terms import normalise
 
 BEGIN = 50
@@ -200,7 +202,9 @@ def kernel_rows(
 def _split(lines: Sequence[Line], grid: Grid) -> Grid:
     """The grid with what its cells and labels say together in columns of their own."""
     grid = parts_apart(lines, with_heads_of_corner(lines, unstarred(lines, grid)))
-    return devices_apart(_with_units(sizes_in_names(lines, grid)))
+    grid = sizes_in_names(lines, cube_of_label(lines, grid))
+    grid = attention_in_names(lines, grid)
+    return devices_apart(_with_units(grid))
 
 
 def _of_exchanges(grid: Grid) -> Grid:
@@ -454,8 +458,28 @@ def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
     if marked_up or not restructured:
         return headed(lines) if marked_up else lines
     indented = (line.column > 1 or line.text[:1].isspace() for line in lines)  # blocks of code
+    lines = _without_code(lines)
     return [own if code else each
             for own, each, code in zip(lines, headed(lines), indented, strict=True)]  # fmt: skip
+
+
+_CODE = re.compile(
+    r"(?P<before>\s*)\.\. (?:code(?:-block)?|sourcecode|highlight):: (?:python3?|py|c|cpp|c\+\+"
+    r"|cuda|cu|rust|java|julia|triton|hip|opencl)\s*"
+)
+
+
+def _without_code(lines: Sequence[Line]) -> list[Line]:
+    """The lines of reStructuredText without its blocks of programs, which say of no call how it was
+    made: a program may be called with anything."""
+    made, depth = list[Line](), -1
+    for line in lines:
+        text = " " * (line.column - 1) + line.text
+        depth = depth if not text.strip() or len(text) - len(text.lstrip()) > depth else -1
+        made.append(line._replace(text="") if depth >= 0 else line)
+        begins = _CODE.fullmatch(text) if depth < 0 and ".. " in text else None
+        depth = len(begins["before"]) if begins else depth
+    return made
 
 
 _DIRECTIVE = re.compile(r"\.\. [a-z-]+::|:[A-Za-z][A-Za-z -]*: +\S")
@@ -601,7 +625,7 @@ def _grids(
     among = list(delimited_blocks(lines)) if begin is None else []
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
-        return [upright(with_second_heads(each)) for each in found]
+        return [upright(with_second_heads(pointed(each))) for each in found]
     called = begin is not None and any(
         _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
         for each in tables
@@ -1045,6 +1069,14 @@ _SPREAD = re.compile(r" ?\(?(?:±|\+/-) ?[0-9.]+ ?%?\)?$")
 """How far measurements lay apart, behind their mean."""
 
 
+_COMPARED = re.compile(
+    r"(?<=[0-9]) ?[(\[](?:about |approx\.? |[~≈] ?)?[+−–-]?[0-9]{1,6}(?:[.,][0-9]{1,6})? ?[%x×] ?"
+    r"(?:slower|faster|better|worse|lower|higher|less|more|speed-?up|gain)?[)\]]$",
+    re.IGNORECASE,
+)
+"""How a measurement compares with another one, behind it: `697.7 (~2% slower)`, `1.92 (1.4x)`."""
+
+
 _APART = re.compile(
     r"[0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+)(?:\.[0-9]+)?"
 )
@@ -1065,6 +1097,7 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
         return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
     text = _SPREAD.sub("", text)
+    text = _COMPARED.sub("", text) if says_how_fast(column.spec) else text
     found = NUMBER.fullmatch(
         text if _APART.fullmatch(text) is None else re.sub(r"[\s'’]", "", text)
     )

@@ -11,10 +11,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.ingest.kernels.settings_around import format_said
+from assay.ingest.kernels.settings_around import format_said, names_products
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.csv_sections import timed
 
 CLOSE = 0.01
 """How far a printed rate may be from the work over the time, apart from their digits."""
@@ -334,6 +335,87 @@ def _format_above(lines: Sequence[Line]) -> dict[str, Cell]:
     return {}
 
 
+_FLOPS = deferred(
+    r"(?<![\w.,])([0-9]{1,12}(?:\.[0-9]{1,12})?(?:e[+-]?[0-9]{1,3})?)"
+    r" ?([MGT])FLOP[Ss]?(?:/s(?:ec)?)?\b",
+    re.IGNORECASE,
+)
+
+_TOOK = deferred(
+    r"(?<![\w.,])([0-9]{1,9}(?:\.[0-9]{1,12})?(?:e[+-]?[0-9]{1,3})?) ?"
+    r"(s|secs?|seconds?|ms|msecs?|milliseconds?|us|µs|usecs?|microseconds?)\b",
+    re.IGNORECASE,
+)
+
+_ORDER = deferred(
+    r"(?<![\w.=])(?:order|(?:matrix )?size|dim(?:ension)?|n)(?: ?[=:] ?| (?:of )?)"
+    r"([0-9]{2,6})(?![\w.]|[,.][0-9]| ?[x×*])"
+    r"|(?<![\w.×])([0-9]{2,6}) ?[x×*] ?\2(?!\w|\.[0-9]| ?[x×*])",
+    re.IGNORECASE,
+)
+"""The one size of square matrices in a line on their product: `order 512`, `N=512`, `512x512`."""
+
+_QUOTED = deferred(r"(?<!\w)(['\"])([^'\"]{2,80})\1(?!\w)")
+
+_IN_FRONT = deferred(r"\s*([A-Za-z][^,:;|=]{1,60}?)\s*[,:]\s")
+
+_OF_A_DEVICE = deferred(
+    r"[-=#*> ]{0,20}(?:using |on )?(?:opencl |compute |gpu )?device(?: name)?"
+    r"(?: ?[:=] ?(?=[^,]{2,80}$)|(?= ['\"]))\s{0,4}(?P<quote>['\"]?)"
+    r"(?P<name>[^'\"=|]{2,80}?)(?P=quote)"
+    r"(?: (?P<word>start(?:s|ed)?|begins?|done|ends?|finished))?[-=#*< ]{0,20}",
+    re.IGNORECASE,
+)
+"""A line that says which device computes what stands below it, or that it is done."""
+
+LONGEST = 400
+"""Characters of the longest line that a program prints of one product."""
+
+
+def of_lines(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each square product that a line says in words, with its one size, its time and its rate:
+    `OpenCL, matrix mul 'tiled', order 512, 0.0150 seconds at 17895.7 MFLOPS`."""
+    device = dict[str, Cell]()
+    for line in lines:
+        if "evice" in line.text and (named := _OF_A_DEVICE.fullmatch(line.text.rstrip())):
+            ended = (named["word"] or "").casefold().startswith(("done", "end", "finish"))
+            cell = _cell(line, named, "name")._replace(value_origin="stated")
+            device = {} if ended else {"gpu": cell}
+        elif "flop" in line.text.casefold() and len(line.text) <= LONGEST:
+            cells = _of_words(line)
+            if cells and agree(cells):
+                cells = device | cells
+                yield Record(line.number, cells, line.column, prefix=line.prefix), (line,)
+
+
+def _of_words(line: Line) -> dict[str, Cell]:
+    """The product that a line says in words; nothing where it says more than one."""
+    if not names_products(line.text) or "|" in line.text:
+        return {}
+    text = _QUOTED.sub(lambda found: " " * len(found[0]), line.text)  # `'tiles of size 16'`
+    rates, times = [*_FLOPS.finditer(text)], [*_TOOK.finditer(text)]
+    sizes = [*_ORDER.finditer(text)]
+    if not len(rates) == len(times) == len(sizes) == 1:
+        return {}
+    seconds = timed(times[0][2])
+    group = 1 if sizes[0][1] else 2
+    cells = {name: _cell(line, sizes[0], group) for name in "mnk"}
+    cells["time"] = _cell(line, times[0], 1)._replace(scale=seconds or 0.0)
+    cells["flops_rate"] = _cell(line, rates[0], 1)._replace(scale=_MEGA[rates[0][2].upper()])
+    if dtype := format_said(line.text):
+        cells["dtype"] = Cell(dtype, line.number, line.column)
+    quoted = [*_QUOTED.finditer(line.text)]
+    in_front = _IN_FRONT.match(line.text)
+    if len(quoted) == 1:
+        cells["kernel"] = _cell(line, quoted[0], 2)
+    elif in_front and not quoted and not names_products(in_front[1]):
+        cells["kernel"] = _cell(line, in_front, 1)
+    return cells if seconds else {}
+
+
+_MEGA = {"M": 1e6, **_GIGA}
+
+
 def _cell(line: Line, found: re.Match[str], group: int | str) -> Cell:
     return Cell(found[group], line.number, line.column + found.start(group))
 
@@ -353,4 +435,4 @@ def agree(cells: Mapping[str, Cell]) -> bool:
 _MADE = ("time", "flops_rate")
 
 _PROGRAMS = (of_cutlass, of_cutlass_profiler, of_composable_kernel, of_tutorials, of_benchdnn,
-             of_proton)  # fmt: skip
+             of_proton, of_lines)  # fmt: skip

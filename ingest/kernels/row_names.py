@@ -58,6 +58,14 @@ _SUM = re.compile(
 """Names of rows that sum others up, or bound them."""
 
 
+_SUM_ALONE = re.compile(
+    r"\W{0,4}(?:(?:grand |sub-?)?totals?|(?:arithmetic|geometric|overall) (?:mean|average)"
+    r"|geo-?mean|合计|总计)\W{0,4}",
+    re.IGNORECASE,
+)
+"""The word in front of what all rows above make together; `Sum` and `Mean` are operators too."""
+
+
 def said_by_columns(
     grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell]
 ) -> dict[str, Cell]:
@@ -180,7 +188,10 @@ def _told(text: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def sums_up(row: GridRow, columns: Sequence[Column]) -> bool:
-    """Whether a row is the total of others, or what these leave over, by the name of its call."""
+    """Whether a row is the total of others, or what these leave over, by the name of its call or
+    the word in the place of its first size."""
+    if row.cells and _SUM_ALONE.fullmatch(plain(row.cells[0].text)):
+        return True
     return any(
         column.spec is not None and column.spec.name in ("operator", "kernel")
         and len(cell.text) <= LONGEST and _SUM.fullmatch(plain(cell.text))
@@ -237,6 +248,37 @@ def sizes_in_names(lines: Sequence[Line], grid: Grid) -> Grid:
     ]
     labels = ("MxNxK" if not crossed else "shape", *(("dtype",) if in_one else ()))
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+_CUBE_BEHIND = re.compile(r"(.{1,60}[)\]]) ?(?::math:)?`?([0-9]{2,6}) ?\^3`?")
+
+
+def cube_of_label(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of products with the one cube that a label has behind its unit in a column of its
+    own, `Runtime (ms) 2048³ | TFLOPS`, where no other label says any size of them."""
+    labels = [label.replace("³", "^3") for label in grid.header()]  # it is no footnote
+    if grid.labels or len(grid.heads) != 1 or not any("^3" in label for label in labels):
+        return grid
+    found = {at: each for at, label in enumerate(labels) if (each := _CUBE_BEHIND.fullmatch(label))}
+    others = [label for at, label in enumerate(labels) if at not in found]
+    sized = any(_MAY_HOLD_SIZES.search(label) or normalise(plain(label)) in _SIZES_OF_ONE
+                for label in others)  # fmt: skip
+    if len(found) != 1 or sized or not of_products(lines, grid):
+        return grid
+    (at, label), head = next(iter(found.items())), grid.heads[0]
+    cells = [*head.cells, head.cells[at]._replace(text="MxNxK")]
+    cells[at] = cells[at]._replace(text=label[1])
+    size = "x".join([label[2]] * 3)
+    rows = tuple(
+        replace(row, cells=(*row.cells, row.cells[0]._replace(text=size)))
+        if len(row.cells) == grid.width else row
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),), rows=rows)
+
+
+_SIZES_OF_ONE = {"m", "n", "k", "shape", "size", "mnk", "matrixsize", "dim"}
+"""Labels of sizes of products in columns of their own."""
 
 
 def _sizes_of(name: str) -> str:
@@ -474,6 +516,60 @@ def with_heads_of_corner(lines: Sequence[Line], grid: Grid) -> Grid:
 
     head = row_of(grid.heads[0], "seq_len", ("heads", "kv_heads"))
     return replace(grid, heads=(head,), rows=tuple(row_of(row, "", found.groups()) for row in rows))
+
+
+_SIZE_OF_NAME = re.compile(r"(?<![\w.])([A-Za-z]{1,3})=?([0-9]{1,7}[kK]?)(?![\w.])")
+
+_LETTERS_IN_NAMES = {
+    "b": "batch", "bs": "batch", "h": "heads", "hq": "heads", "hkv": "kv_heads", "s": "seq",
+    "sq": "seq", "skv": "kv_seq", "kv": "kv_seq", "d": "head_dim", "hd": "head_dim",
+}  # fmt: skip
+"""Letters in front of sizes of attention in the name of a call; no others, which mean more."""
+
+_LARGEST_HEAD = 1024
+
+_OF_ATTENTION = re.compile(r"att(?:entio)?n\b|\bsdpa\b|\bfmha\b|\bflash\b", re.IGNORECASE)
+
+
+def attention_in_names(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of calls of attention with the sizes that stand in the names of its first column in
+    columns of their own, `prefill s2048 d64`; where each name says the size of a head, some a
+    length, and a heading or the table itself speaks of attention."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.blank]
+    if grid.labels or len(grid.heads) != 1 or grid.width < len(("name", "time")) or not rows:
+        return grid
+    told = [_letters_in(plain(row.cells[0].text)) for row in rows]
+    if not all("head_dim" in each for each in told) or not any("seq" in each for each in told):
+        return grid
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    titles = [line.text for line in above if line.text.startswith("#")]
+    if not any(map(_OF_ATTENTION.search, (*titles, *grid.header()))):
+        return grid
+    names = [name for name in dict.fromkeys(_LETTERS_IN_NAMES.values())
+             if any(name in each for each in told)]  # fmt: skip
+
+    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
+        cell = row.cells[0]
+        return replace(row, cells=(*row.cells, *(cell._replace(text=text) for text in texts)))
+
+    made = tuple(row_of(row, [each.get(name, "") for name in names])
+                 for row, each in zip(rows, told, strict=True))  # fmt: skip
+    return replace(grid, heads=(row_of(grid.heads[0], names),), rows=made)
+
+
+def _letters_in(name: str) -> dict[str, str]:
+    """The sizes of attention that a name says behind letters; none where it says one twice.
+
+    >>> _letters_in("prefill b2 s1024 d64"), _letters_in("flash v2"), _letters_in("s16 s32 d64")
+    ({'batch': '2', 'seq': '1024', 'head_dim': '64'}, {}, {})
+    """
+    found = _SIZE_OF_NAME.findall(name) if len(name) <= LONGEST else []
+    pairs = [(_LETTERS_IN_NAMES[letters.casefold()], size) for letters, size in found
+             if letters.casefold() in _LETTERS_IN_NAMES]  # fmt: skip
+    sizes = dict(pairs)
+    head = whole(sizes.get("head_dim", ""))
+    known = len(sizes) == len(pairs) and head is not None and head <= _LARGEST_HEAD
+    return sizes if known else {}
 
 
 _STARRED = re.compile(r"([0-9][0-9.,]*) ?(?:\\?\*){1,3}")

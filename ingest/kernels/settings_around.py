@@ -109,7 +109,8 @@ SIZES = {
         re.I,
     ),
     "causal": deferred(
-        r"(?<!if )(?<!when )(?<!for )(?<!full and )(?<!full or )(?<!full vs )(?<!full/)"
+        r"(?<!non-)(?<!non )(?<!if )(?<!when )(?<!for )"
+        r"(?<!full and )(?<!full or )(?<!full vs )(?<!full/)"
         r"(?! ?causal ?(?:masks? )?(?:vs\.?|versus|and|or|/|&) ?(?:full|non|not|no|dense|without))"
         r"\b(non-|not |no |without (?:a )?)?causal\b"
         r"(?! *[=/|]| *: *\S|(?: mask(?:ing)?)? \(?(?:off|disabled)\b"
@@ -397,7 +398,7 @@ _SHORT = rf"(?:{NUMBER_FORMAT}|[fF](?:16|32|64)(?:_r)?|half|single|float|double)
 
 _RESULT = deferred(
     rf"(?:->|→|=>) ?{_SHORT}(?![A-Za-z0-9])|(?<![A-Za-z0-9]){_SHORT}"
-    r" (?:out(?![\w-]| of)|acc(?:um\w*)?(?![\w-]))"
+    r"[ -](?:out(?![\w-]| of)|(?i:a[ck]{2}(?:um\w*)?)(?![\w-]))"
     r"|(?i:\b(?:out(?:puts?)?|C/D|acc|accumulat\w+|accum)"
     rf"(?: (?:is|are|in|to|type|dtype))?)(?:: ?|[ =]){_SHORT}(?![A-Za-z0-9])"
     rf"|(?i:\bcompute(?:[_ ]?type)?)(?:: *|[ =]){_SHORT}(?=[,;)\]]|\s*$)"
@@ -472,12 +473,34 @@ def narrow(text: str) -> bool:
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
     """Settings that a line says; none of a row, nor of a figure, whose name is of its own calls."""
-    of_others = len(text) > LONGEST or ROW.match(text) or CURVES.fullmatch(text)
+    of_others = len(text) > LONGEST or ROW.match(text) or names_figure(text)
     return () if of_others else _sentences(text)
 
 
 CURVES = re.compile(rf"\s*{FIGURE}\s*")
 """The line that names a figure, above its numbers."""
+
+_NAME_ALONE = deferred(r"[\s#*`]{0,8}[A-Za-z](?:[\w.=@+]{1,40}-){2,20}[\w.=@+]{1,40}[\s*`:]{0,4}")
+
+_PART_OF_NAME = deferred(
+    r"[-_](?:(?P<batch>batch|bs|b)|(?P<heads>(?:n|num[-_]?)?heads?|h)|(?P<head_dim>head[-_]?dim|hdim|d))"
+    r"[=_]?[0-9]{1,6}(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def names_figure(text: str) -> bool:
+    """Whether a line is no more than the name of a figure, of attention without the unit behind it
+    perhaps, as an author took it over: several sizes in it show what it is.
+
+    >>> names_figure("### fused-attention-batch2-head16-d64-bwd"), names_figure("flash-attn-2-fwd")
+    (True, False)
+    """
+    if CURVES.fullmatch(text) is not None:
+        return True
+    if text.count("-") < len(("name", "batch", "heads")) or not _NAME_ALONE.fullmatch(text):
+        return False
+    return len({found.lastgroup for found in _PART_OF_NAME.finditer(text)}) > 1
 
 
 def own_sentences(text: str) -> list[str]:
@@ -577,13 +600,35 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
             continue
         apart = depth_of(line) == depth and any(ROW.match(each.text) for each in below)
         of_all = line is title and not apart
-        of_all |= _SET_UP.search(line.text) is not None and not (apart and one_of_several)
+        of_all |= (
+            _SET_UP.search(line.text) is not None
+            and not (apart and one_of_several)
+            and not _of_another_section(lines, at, depth)
+        )
         if depth_of(line) < depth or of_all:
             depth = min(depth, depth_of(line))
             yield line
             yield from reversed(below[-NEAR:])
         below = []
     yield from reversed(below[-NEAR:])
+
+
+def _of_another_section(lines: Sequence[Line], at: int, depth: int) -> bool:
+    """Whether a heading over a set-up stands inside a section beside the one that is looked around
+    from, above a table of that section: it speaks for that one alone."""
+    own = depth_of(lines[at])
+    if own <= depth:
+        return False
+    around_it = next((depth_of(lines[n]) for n in range(at - 1, -1, -1)
+                      if is_heading(lines, n) and depth_of(lines[n]) < own), 0)  # fmt: skip
+    if around_it < depth:
+        return False
+    for n in range(at + 1, len(lines)):
+        if is_heading(lines, n) and depth_of(lines[n]) <= around_it:
+            break
+        if ROW.match(lines[n].text):
+            return True
+    return False
 
 
 _OF_A_COMMENT = re.compile(
@@ -972,9 +1017,19 @@ def _in_full(size: str) -> str:
     return size.replace(",", "")
 
 
+_OF_EXPERTS = deferred(
+    r"\btop[_-]?k`? ?[=:] ?[0-9]|\bE ?= ?[0-9]|\b(?:num[_-]?|n[_-]?)?experts`? ?[=:] ?[0-9]"
+    r"|(?<![\w.])[0-9]{1,4} experts\b"
+)
+"""Found where calls are of several experts, whose products are not all of one size."""
+
+
 def _products_in(text: str, *, squares: bool) -> Iterator[dict[str, str]]:
-    """The sizes that sentences of a line say, by letter; none of one that says a letter twice."""
+    """The sizes that sentences of a line say, by letter; none of one that says a letter twice, nor
+    of one on layers of experts, which are several products: `E=64, N=1408, K=2048, top_k=6`."""
     for sentence in own_sentences(text):
+        if _OF_EXPERTS.search(sentence):
+            continue
         sizes = dict[str, set[str]]()
         for chain, size, option, of_option in _LETTERS_OF_PRODUCTS.findall(sentence):
             for letter in re.findall("[mnk]", chain.casefold()) or [option.casefold()]:

@@ -76,6 +76,23 @@ _DECLARED = deferred(
 )
 """A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
 
+_MEASURED_IN = deferred(
+    r"(?i:(?<!step )(?<!iteration )(?<!epoch )\b(?:run-?times?|benchmarks?|tim(?:e|ing)s?"
+    r"|latenc(?:y|ies)|durations?|bandwidths?|throughputs?|rates?)\b(?![^|]*\|)[^.;:|]{0,60}"
+    r"[, (](?:measured|reported|given|expressed|shown|listed) in )[\"'`*]{0,3}(?:the )?"
+    rf"(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
+    r"(?=[\"'`*]{0,3}(?:\W*$|\s*[,;(.]))"
+)
+"""The same behind what was benchmarked: `Mean runtime of all layers, measured in microseconds`."""
+
+_STATISTIC = deferred(
+    r"(?:^|[·,;(] ?)(?i:median|mean|average|avg\.?|p50) "
+    r"(?:(?:of|over) [0-9]{1,6} \w{1,12},? )?(?:in )?"
+    rf"(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?|(?P<second>{_SECOND}))"
+    r"(?= ?(?:$|[·,;()]))"
+)
+"""The same in a list of settings, behind the statistic that all are: `bf16 · median ms`."""
+
 _SHOWS = deferred(
     r"(?i:\b(?:table|figure|chart|columns?|cells?)(?: below| above)? (?:shows?|gives?|lists?"
     r"|reports?"
@@ -310,7 +327,8 @@ def _of_all(text: str) -> tuple[tuple[str, float], ...]:
     found = [
         said for sentence in sentences
         for said in (
-            _DECLARED.search(sentence) or _SHOWS.search(sentence)
+            _DECLARED.search(sentence) or _SHOWS.search(sentence) or _MEASURED_IN.search(sentence)
+            or _STATISTIC.search(sentence)
             or _LAST.search(sentence) or _OF_PASSES.search(sentence)
             or _AT_LAST.match(sentence) or _ALL_SO.match(sentence),
             _FIRST.match(sentence),

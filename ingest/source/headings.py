@@ -2,8 +2,9 @@
 
 In: lines as they stand. Out: the same lines, in which a heading of HTML (`<h2>…</h2>`) or one with
 a rule below it (reStructuredText, Markdown) is written with Markdown's signs, so that every reader
-asks for one spelling. A word of a tagged heading stands in the column in which it is printed; one
-above a rule as far right of it as there are signs in front.
+asks for one spelling. A word of a tagged heading stands in the column in which it is printed, or as
+far right of it as its tag has no room for the signs; one above a rule as far right of it as there
+are signs in front.
 """
 
 from __future__ import annotations
@@ -369,9 +370,15 @@ def _plainly(drawn: re.Match[str], *, wiki: bool) -> str:
 
 
 def _signed(tagged: re.Match[str]) -> str:
-    """A heading of HTML with signs in place of its tags, as wide as they are."""
+    """A heading of HTML with signs in place of its tags, as wide as they are; a bare tag of a deep
+    level, `<h5>`, has no room for as many and the blank behind them.
+
+    >>> _signed(_TAGGED.fullmatch("<h2>Softmax</h2>")), _signed(_TAGGED.fullmatch("<h5>fp8</h5>"))
+    ('##  Softmax', '##### fp8')
+    """
     blank = _TAG.sub(lambda tag: " " * len(tag[0]), tagged[4])
-    return f"{' ' * len(tagged[1])}{'#' * int(tagged[3]):<{len(tagged[2])}}{blank}".rstrip()
+    signs = "#" * int(tagged[3]) + " "
+    return f"{' ' * len(tagged[1])}{signs:<{len(tagged[2])}}{blank}".rstrip()
 
 
 def _titled(lines: Sequence[Line], at: int) -> bool:

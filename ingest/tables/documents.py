@@ -166,7 +166,7 @@ def _all_pointed(found: Iterable[Grid], lines: Sequence[Line], *, declared: bool
     """Grids with points for commas; where other tables of their document, or its text, have commas
     for points, one whose numbers with points are all in groups of three has thousands: `4.910`
     images/s below `Imagens/s`, above `61,4`."""
-    grids = [(grid, _pointed(grid)) for grid in found]
+    grids = [(grid, pointed(grid)) for grid in found]
     in_groups = [pointed is grid and _in_groups(grid) for grid, pointed in grids]
     so = any(in_groups) and (
         any(pointed is not grid for grid, pointed in grids)
@@ -230,7 +230,7 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-z%]+)?")
 """A number with points for commas and a comma for its point: `48.211,5`."""
 
 
-def _pointed(grid: Grid) -> Grid:
+def pointed(grid: Grid) -> Grid:
     """A grid with points for commas where its numbers have commas: `10,9` below labels in German or
     French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere. Where
     other columns have points, as sizes of models do, each column is asked by itself: `1.3B | 41,3`.

@@ -55,7 +55,7 @@ _NAMES = (
     r"|Bow[ -](?:IPU|POD[ -]?[0-9]+)|GC200|IPU-?(?:POD|M)[0-9]+"
     r"|(?:Wormhole|Blackhole|Grayskull)(?: [enp](?:75|[13][05]0)[a-ds]?)?|[np](?:150|300)[a-ds]"
     r"|[np](?:150|300)(?= (?:results?|peak|cards?|boards?|devices?)\b)"
-    r"|RNGD|M[1-9] (?:Pro|Max|Ultra)"
+    r"|RNGD|M[1-9] (?:Pro|Max|Ultra)|(?<=Apple )M[1-9](?= |[^\w-]|$)"
 )
 """Names in any case: of NVIDIA, AMD, Intel, Google, Amazon, Huawei, and of others who make them."""
 
