@@ -178,7 +178,7 @@ _WORTHY = (
     rf"|:\s*$|\*\*\s*$|{OPENS}"
 )
 
-WORTH = (_WORTHY, *FORMS, TURNS)
+WORTH = (_WORTHY, *FORMS[:-1], f"{FORMS[-1]}|{TURNS}")
 """One is found in every line that may state something, be a heading, fence a block or name one."""
 
 _WORTH = deferred(f"{_WORTHY}|{_FORMS}|{COMMENTS}")
