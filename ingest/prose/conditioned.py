@@ -155,7 +155,10 @@ def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
         return {}
     if _SET.search(rest) is None:
         return named(rest)
+    rest = _USED.sub("is on", rest)
     return settings_of(rest) or named(_IS.sub(" ", rest))
 
+
+_USED = deferred(r"\b(?:is|are|was|were) (?:always )?(?:used|active|applied|employed|in use)\b")
 
 _IS = deferred(r"\s+(?:is|are|was|were)(?: (?:turned|switched))?\s+")

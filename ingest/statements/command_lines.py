@@ -232,7 +232,9 @@ def coded(line: Line, told: Mapping[str, Cell]) -> dict[str, Cell]:
     return found
 
 
-_OVERRIDES = deferred(r"[\s,;`]*\+{0,2}([A-Za-z_][\w.-]*)(?:\s?=\s?|:\s+)[\"']?([\w./+-]+)[\"']?[\s,;`]*")
+_OVERRIDES = deferred(
+    r"[\s,;`]*\+{0,2}([A-Za-z_][\w.-]*)(?:\s?=\s?|:\s+)[\"']?([\w./+-]+)[\"']?[\s,;`]*"
+)
 
 _OF_CODE = deferred(r"[`_.]")
 
