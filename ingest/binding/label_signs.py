@@ -185,13 +185,15 @@ def _sections(
     labels: Sequence[Sequence[Line]],
     heads: Sequence[int],
 ) -> Mapping[Sign, set[int]]:
-    """The sections with rows that have a sign, of those signs that say something of the others."""
+    """The sections with rows that have a sign, of those signs that say something of the others; a
+    legend in a section without tables is of all of them."""
+    tables = {bisect_right(heads, row.line) for row in rows}
     return {
         sign: {
             bisect_right(heads, row.line) for row, texts in zip(rows, labels, strict=True)
             if any(sign.form.search(text.text) for text in texts)
         }
-        for sign in signs if sign.without
+        for sign in signs if sign.without and bisect_right(heads, sign.line) in tables
     }  # fmt: skip
 
 
