@@ -1,5 +1,5 @@
-"""Settings of the rows of one model that a text gives otherwise to all others: `XXL needs full remat
-on 16 chips, the other rows are without remat`.
+"""Settings of the rows of one model that a text gives otherwise to all others: `XXL needs full
+remat on 16 chips, the other rows are without remat`.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what such a
 sentence says of the rows of the model that it names, on as many devices as it says, and of the
