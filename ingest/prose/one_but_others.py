@@ -39,7 +39,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 
 class _Saying(NamedTuple):
     name: str
-    count: float
+    devices: float
     one: Mapping[str, str]
     others: Mapping[str, str]
     said: Explanation
@@ -86,7 +86,7 @@ def _is_of(row: Record, saying: _Saying) -> bool:
     found = bool(called) and any(
         called[at : at + len(words)] == words for at in range(len(called) - len(words) + 1)
     )
-    return found and (not saying.count or (count is not None and number_of(count) == saying.count))
+    return found and (not saying.devices or (count is not None and number_of(count) == saying.devices))
 
 
 def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
