@@ -184,7 +184,7 @@ def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
         meant = column.spec is not None and column.spec.name in told.fields
         if label and told.whose != "(total)" and generic(column):
             meant = _rated_by_cells(grid, at) in told.fields
-        whose = set(split(label)) & SAID_WHOSE or _IN_TOTAL.search(label)
+        whose = {*split(label), *split(english(label))} & SAID_WHOSE or _IN_TOTAL.search(label)
         of_whom = "(total)" if at in multiples else told.whose
         text = f"{label} {of_whom}" if meant and not whose else cell.text
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
