@@ -66,7 +66,7 @@ def explained(text: str, names_number: Callable[[str], bool]) -> Iterator[Explai
     >>> [(e.name, e.meaning) for e in explained("t is tensor parallel, mb micro batch.", known)]
     []
     >>> [*explained("Names: t = tensor parallel, mb = micro batch.", known)][1]
-    Explained(name='mb', meaning='micro batch', without='', begin=28, end=44)
+    Explained(name='mb', meaning='micro batch', without='', begin=27, end=44)
     """
     for sentence in _sentences(text):
         found: list[Explained] = []

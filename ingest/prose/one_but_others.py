@@ -86,7 +86,9 @@ def _is_of(row: Record, saying: _Saying) -> bool:
     found = bool(called) and any(
         called[at : at + len(words)] == words for at in range(len(called) - len(words) + 1)
     )
-    return found and (not saying.devices or (count is not None and number_of(count) == saying.devices))
+    return found and (
+        not saying.devices or (count is not None and number_of(count) == saying.devices)
+    )
 
 
 def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
