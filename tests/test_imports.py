@@ -33,6 +33,7 @@ ROOMS = (
     "ingest/tables",
     "ingest/kernels",
     "ingest/statements",
+    "ingest/legends",
     "ingest/binding",
     "ingest/formats",
     "ingest/pipeline",

@@ -793,11 +793,15 @@ _PLATFORM = deferred(r"^(?:NVIDIA\s)?[DH]GX[ -](?=[A-Z])")
 """Words in front of the device of a machine: `HGX H200`."""
 
 
-_REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
+_REMARK = deferred(
+    r"(?:[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*"
+    r"|(?i:(?:CUDA )?OOM|(?:CUDA )?out of memory|failed|crashed)|[-–—✗])\s*\(([^()]+)\)"
+)
 
 
 def remark(text: str) -> dict[str, str]:
-    """Values that stand in brackets behind a number, where they are nothing but a layout.
+    """Values that stand in brackets behind a number, or behind why there is none, where they are
+    nothing but a layout.
 
     >>> remark("142.2 (z = 1, gas = 1, mbs = 4)"), remark("142.2 (best of 3)")
     ({'zero_stage': '1', 'accumulation': '1', 'micro_batch': '4'}, {})

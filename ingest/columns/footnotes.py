@@ -208,7 +208,7 @@ def may_be_noted(cells: pl.DataFrame) -> bool:
 
 _OTHER_ROWS = deferred(
     r"\b(?:all )?(?:the |our |of the )?(?:other|remaining) (?:rows|runs|models|ones|entries|numbers"
-    r"|lines|configurations|results|measurements|jobs|sizes|networks)\b"
+    r"|cells|lines|configurations|results|measurements|jobs|sizes|networks)\b"
     r"|\b(?:all )?(?:the )?others\b|\beverything else\b|\ball else\b"
     r"|\bthe rest\b(?! of (?:the|this|its|our) (?:epoch|run|training|time|memory"
     r"|layers|step|model|page))"

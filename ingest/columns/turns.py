@@ -68,10 +68,12 @@ def turned(text: str) -> frozenset[str]:
     []
     >>> sorted(turned("Compared to last year we now see more tokens."))
     []
+    >>> sorted(turned("Where a row has another batch, it is `micro_batch` that I changed."))
+    []
     """
     if not may_turn(text):
         return frozenset()
-    own = of_these_runs(text)
+    own = _WHICH_KEY.sub(" ", of_these_runs(text))
     parts = [part for part in sentences(own) if may_turn(part)]
     found = frozenset[str]().union(*map(spoken_of, parts))
     if _SWITCHED_BELOW.search(own):  # what, the sentence before says
@@ -80,6 +82,12 @@ def turned(text: str) -> frozenset[str]:
         return found
     return found | {"gpu"}
 
+
+_WHICH_KEY = deferred(
+    r"\b(?:it|this|that)(?: is| was|['’]s) (?:only |just |always )?`[^`]{1,60}`,? (?:that |which )?"
+    r"(?:(?:I|we)(?: have)?|was|is) (?:changed|varied|turned|raised|lowered|set)\b"
+)
+"""Words that tell which key of a file the rows of a table change, each as it says."""
 
 _SWITCHED_BELOW = deferred("以下は[^。]{0,40}(?:有効|無効|オン|オフ)にした")
 

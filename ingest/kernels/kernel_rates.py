@@ -1444,7 +1444,7 @@ def of_their_times(
 
 
 def _in_either(label: str) -> tuple[float, ...]:
-    """What a size in megabytes or the like may be counted in.
+    """Bytes that a size in megabytes or the like may be counted in.
 
     >>> _in_either("size (KB)"), _in_either("size (bytes)")
     ((1000.0, 1024.0), ())

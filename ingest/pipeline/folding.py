@@ -14,19 +14,24 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding import conditioned, name_templates, noted_rows
 from assay.ingest.binding.batches_said import as_the_others, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.binding.label_signs import Explanation, Sign, paragraphs, tell, without
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
+from assay.ingest.legends import (
+    conditioned,
+    name_templates,
+    noted_rows,
+    one_but_others,
+    switched_formats,
+)
+from assay.ingest.legends.label_signs import Explanation, Sign, paragraphs, tell, without
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
-from assay.ingest.prose import switched_formats
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
@@ -282,8 +287,11 @@ def _bind(
     told, signs = tell(every, without(prose, templates))
     of_unmarked, unmarked = noted_rows.tell(every, prose)
     of_some, conditions = conditioned.tell(every, prose)
-    told |= of_some | of_unmarked | of_names | switched_formats.tell(every, paragraphs(prose))
-    explained: list[Sign | Explanation] = [*signs, *unmarked, *templates, *conditions]
+    of_one, singled = one_but_others.tell(every, prose)
+    told |= (
+        of_some | of_one | of_unmarked | of_names | switched_formats.tell(every, paragraphs(prose))
+    )
+    explained: list[Sign | Explanation] = [*signs, *unmarked, *templates, *conditions, *singled]
     prose = without(prose, explained)
     stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
     stated = with_degrees(stated, letters)

@@ -259,6 +259,35 @@ def coded(line: Line, told: Mapping[str, Cell]) -> dict[str, Cell]:
     return found
 
 
+_OVERRIDES = deferred(
+    r"[\s,;`]*\+{0,2}([A-Za-z_][\w.-]*)(?:\s?=\s?|:\s+)[\"']?([\w./+-]+)[\"']?[\s,;`]*"
+)
+
+_OF_CODE = deferred(r"[`_.]")
+
+
+def overrides(line: Line) -> dict[str, Cell]:
+    """Configuration of a label that is nothing but overrides of the keys of a file: `nodes: 4`, or
+    `model=t5_base trainer.devices=2`; nothing of what has other words.
+
+    >>> said = overrides(Line(1, "`seq_length: 8192`, `nodes: 4`", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'seq_len': '8192', 'nodes': '4'}
+    >>> overrides(Line(1, "`nodes: 4` failed", 1, {})), overrides(Line(1, "note: fast", 1, {}))
+    ({}, {})
+    """
+    found: dict[str, Cell] = {}
+    at = 0
+    while at < len(line.text):
+        each = _OVERRIDES.match(line.text, at)
+        if each is None or not (_OF_CODE.search(line.text)):
+            return {}
+        at = each.end()
+        if not ASIDE.search(each[1]):
+            found |= _said(undotted(each[1]) or "", each[2], line, each.start(2))
+    return found
+
+
 def _ranks(line: Line) -> dict[str, Cell]:
     """Devices that a command of MPI counts, in all and on each node, by the ranks it starts."""
     if _STARTS_NO_TRAINING.search(line.text):

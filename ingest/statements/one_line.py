@@ -46,6 +46,9 @@ from assay.ingest.statements.values import (
     switched_on,
     unset,
 )
+from assay.ingest.statements.values import (
+    said as said_of,
+)
 from assay.ingest.statements.worth import SAID
 from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, signed
@@ -307,6 +310,9 @@ def _by_form(  # noqa: PLR0912
         return None
     if short and (statement := _statement(line, section)) is not None:
         return statement if heading or measured else _with_what_else(statement, line)
+    if variable and known(variable[1]) == "model":  # the grammar has no names of models
+        held = said_of(variable[1], variable[2], line, variable.start(2))
+        return Statement(line.number, section, held) if held else None
     if heading or measured or _ADVISED.search(line.text) or _OF_A_STEP.fullmatch(line.text):
         says = False
     elif says is None:
@@ -357,7 +363,7 @@ def _named_for_run(line: Line, section: tuple[int, ...]) -> Statement | None:
     return Statement(line.number, section, said, of_run=True) if said else None
 
 
-_EXPORTED = re.compile(r"\s*export ([A-Z][A-Z0-9_]*)=([\w./:+]*)\s*")
+_EXPORTED = re.compile(r"\s*export ([A-Z][A-Z0-9_]*)=[\"']?([\w./:+-]*)[\"']?\s*")
 """A variable of an environment, which says nothing in words."""
 
 _OF_A_STEP = re.compile(

@@ -15,7 +15,7 @@ from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
 from assay.ingest.columns.spoken_of import BATCHES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.command_lines import command
+from assay.ingest.statements.command_lines import command, overrides
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.recomputation import how_much_named, how_much_told
@@ -31,6 +31,14 @@ _CHANGES = deferred(
 
 _FORCED = deferred(r"\b(?:had|has|have|needed|needs) to (?=be\b|use|run)", re.IGNORECASE)
 """Words of a row that ran otherwise than the rest because it must: `had to use a batch of 2`."""
+
+_BUT_FOR_LAYERS = deferred(
+    r"\b(?:except|but|apart|aside)(?: (?:for|in|from))? (?:the |both )?(?:(?:first|last|final|input"
+    r"|output|top|bottom|and|or|the|two|few|[0-9]{1,2}|transformer|LM|attention)[ -]){0,8}"
+    r"(?:layers?|blocks?|embeddings?|heads?|norms?|layer ?norms?|routers?|softmax)\b",
+    re.IGNORECASE,
+)
+"""Parts of a model that have another format than all others, as is usual: the row has it still."""
 
 _TELLS = deferred(
     r"\b(?:at|after|before|dies?|died|die|crash\w*|killed|hang\w*|hung|start\w*|steps?|iter\w*|epochs?"
@@ -188,7 +196,7 @@ def _said(record: Record) -> dict[str, Cell]:
             cell = Cell(each[1], line.number, line.column + each.start(1), value_origin="stated")
             found.setdefault("micro_batch", cell)
         for part in _parts(line) if own and record.alike is None else ():
-            if _CHANGES.search(_FORCED.sub(" ", part.text)):
+            if _CHANGES.search(_BUT_FOR_LAYERS.sub(" ", _FORCED.sub(" ", part.text))):
                 continue
             if line.number == record.line and _TELLS.search(part.text):
                 continue
@@ -239,8 +247,8 @@ _SAVED = deferred(
 def _outright(line: Line) -> dict[str, Cell]:
     """Values that a label says in a form of its own wherever it stands: options of a command,
     and the parts of the model that a rank has: `Interleaved, 2 chunks`."""
-    told = command(line) if "--" in line.text else {}
-    found = {name: cell for name, cell in told.items() if name in SETTINGS}
+    told = command(line) if "--" in line.text else overrides(line)
+    found = {name: cell for name, cell in told.items() if name in SETTINGS or name == "model"}
     if chunks := _CHUNKS.fullmatch(line.text):
         at = next(n for n in (1, 2) if chunks[n])
         found["vp"] = Cell(chunks[at], line.number, line.column + chunks.start(at))

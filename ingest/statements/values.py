@@ -266,12 +266,20 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     name = how_much(known(label), text)
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}
+    if name == "dtype" and (bits := _BITS.fullmatch(text)) and _IN_BITS.search(label):
+        text = f"fp{bits[1]}"
     name, text = of_listed(*_counted(name, text))
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
+
+
+_BITS = deferred(r"(16|32)(?:-(?:true|mixed))?")
+
+_IN_BITS = deferred(r"precision$", re.IGNORECASE)
+"""The key of a number format that Lightning and others count in bits: `precision=32`."""
 
 
 def _chosen(name: str, text: str) -> bool:

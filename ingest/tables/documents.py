@@ -390,7 +390,7 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11})\*{0,2}[`'\"”]?\s*"
+    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5})?)\*{0,2}[`'\"”]?\s*"
     r"(?::|：|=|--|–|—|\b(?:is|means|denotes|stands for|refers to)\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
@@ -639,7 +639,9 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
     for entry in _EQUATED.split(sentence) if sentence.count("=") > 1 else (sentence,):
         match = _LEGEND.fullmatch(_last_clause(entry).rstrip(" .;"))
         meant = _meaning(match[2]) if match else ""
-        if match and meant and (size := unit(match[1])) and size.si == "B":
+        if match and not meant:
+            meant = _of_its_unit(match[1], match[2])
+        if match and meant and match[1] != "B" and (size := unit(match[1])) and size.si == "B":
             meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
         if match and meant:
             yield match[1], meant
@@ -647,7 +649,38 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
             yield match[1], ANOTHER
 
 
-_EQUATED = re.compile(r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}[*`\"']{0,2} ?= ?[A-Za-z])")
+def _of_its_unit(unit_of: str, text: str) -> str:
+    """The rate that a label that is a unit counts, where a text says whose rate it is, or that it is a peak:
+    `tok/s = both cards together, GB = peak on the fuller card`."""
+    if "/" in unit_of:
+        whole = _TOGETHER.fullmatch(text) and said(f"{unit_of} total")
+        return f"{unit_of} total" if whole else ""
+    size = unit(unit_of)
+    return "peak memory" if size and size.si == "B" and _A_PEAK.fullmatch(text) else ""
+
+
+_CARDS = r"(?:GPUs|cards|devices|accelerators|chips|NPUs|GCDs|ranks)"
+
+_TOGETHER = re.compile(
+    rf"(?:(?:summed|added up|added|total(?:led)?|aggregated?|the sum|sum|together)\s)?"
+    r"(?:(?:over|of|across|for|on|from)\s)?"
+    rf"(?:both|all(?: of)?(?: the)?(?: [0-9a-z]{{1,5}})?)\s{_CARDS}"
+    rf"(?:\s(?:together|combined|summed|added(?: up)?|in total|in sum))?",
+    re.IGNORECASE,
+)
+"""Whose a rate is: `both cards together`, `summed over all GPUs`."""
+
+_A_PEAK = re.compile(
+    r"(?:the )?(?:peak|maximum|max|highest|most)(?: (?:value|use|usage|allocated|reserved|taken))?"
+    r"(?: (?:on|of|over|per|across|in)\b[a-z0-9 ]{1,30}"
+    r"\b(?:GPUs?|cards?|devices?|chips?|ranks?|NPUs?|one))?",
+    re.IGNORECASE,
+)
+"""A text that says how bytes of a device were counted, and not that they are memory."""
+
+_EQUATED = re.compile(
+    r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5})?[*`\"']{0,2} ?= ?[A-Za-z])"
+)
 """Between two words of one sentence that are explained: `TF = TFLOP/s per GPU, step = seconds`."""
 
 
@@ -797,7 +830,7 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
 
 _ENDS = re.compile(r"[.;] |[；。]")
 
-_ENDED = re.compile(r"(?<=[\w)])[.;] +(?=[A-Z*`])|[；。]")
+_ENDED = re.compile(r"(?<=[\w)])[.;] +(?=[A-Z*`]|[a-z]{1,6} ?= ?[a-z])|[；。]")
 
 
 def _meaning(text: str) -> str:
@@ -822,13 +855,19 @@ _DEFINITIONS = [
     ),
     (
         re.compile(
-            r"(?:the )?(?:number of |how many )"
+            r"(?:the )?(?:number of |how many )?"
             r"(?:sequences|samples|images|utterances|sentences|examples)"
             r" (?:on|per|for|in|of) (?:(?:one|an?|each|every|a single|1) )?"
-            r"(?:GPU|device|card|chip|rank|NPU|accelerator)\b",
+            r"(?:GPU|device|card|chip|rank|NPU|accelerator)\b(?!\s*(?:per|a|each|and)\b)",
             re.IGNORECASE,
         ),
         "micro batch size",
+    ),
+    (
+        re.compile(
+            rf"(?:the )?how many (?:of (?:the|our|these) (?:\w+ )?)?{_CARDS}\b", re.IGNORECASE
+        ),
+        "number of GPUs",
     ),
 ]
 """Sentences that explain a word, each with the label that says the same."""

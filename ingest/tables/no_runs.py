@@ -63,6 +63,14 @@ _UNTRAINED = re.compile(
 )
 """Of what is used and not trained: `Inference (vLLM, AWQ):`."""
 
+_GENERATED = re.compile(
+    r"(?:^|[.;,] )(?:(?!train|tun)[^.:;]){0,80}\b(?:generation|inference|decoding|serving)"
+    r" (?:speeds?|throughputs?|rates?|latency|latencies|performance|numbers)\b"
+    r"(?:(?!train|tun)[^.:;]){0,60}[:：]\s*$",
+    re.IGNORECASE,
+)
+"""A clause that opens a table of what a model generates: `The generation speed did not change:`"""
+
 _MADE_READY = re.compile(
     r"[\s*_#>0-9.]*(?:(?:the )?data[ -]?load(?:er|ing)s?|data (?:pipeline|preparation)"
     r"|(?:data )?pre-?processing|tokeni[sz](?:er|ation|ing)s?|storage|file ?systems?"
@@ -87,6 +95,8 @@ def guessed_above(
     said = [line for line in between if line.text.strip()]
     opening = opens_table(said[-1:])
     if opening is not None and _UNTRAINED.match(opening.text):
+        return True
+    if said and len(said[-1].text) <= LONGEST and _GENERATED.search(said[-1].text):
         return True
     if beside_estimates:
         return False

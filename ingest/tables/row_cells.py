@@ -265,8 +265,11 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
         record.other.append((f"{column.label} (host)", host))
     if ways and not mine:
         found = found._replace(state="unknown")
+    told = remark(plain(text))
+    if told and found.state == "outcome":  # `OOM (mbs=1, zero3)`
+        found = found._replace(text=found.text.partition("(")[0].strip())
     numeric_cell(record, column.spec, found, text)
-    for name, value in remark(plain(text)).items():
+    for name, value in told.items():
         record.cells.setdefault(name, Cell(value, at.line, at.column))
     size = SIZE_BEHIND.search(text) if column.spec.quantity and column.spec.unit != "B" else None
     if size and (measure := unit(size[2])):

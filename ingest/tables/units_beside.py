@@ -78,11 +78,21 @@ _EACH_OF_ONE = re.compile(
 )
 """A sentence that says of all rates of a table that they are of one device."""
 
+_SUMMED = (
+    r"(?:(?:GPU|카드) ?[0-9]{1,5} ?[장개대]를? ?을? ?|(?:전체|모든) (?:GPU|카드)(?:를|을|의) ?)"
+    r"(?:모두 )?(?:합한|합산한|더한|합친) ?(?:값|수치|결과)"
+    r"|(?:全|すべての)? ?GPU ?(?:[0-9]{1,5} ?[枚基台])?の?(?:合計|総和|合算)(?:した)?(?:値|数値)?"
+    r"(?=です|である|。|で)"
+    r"|[0-9]{1,5} ?[张張]?卡的?(?:合计|总和|之和)"
+)
+"""Words of a sum over all devices: `GPU 4장을 합한 값`, `全GPUの合計`."""
+
 _OF_THE_WHOLE = re.compile(
     rf"{_RATES_ARE}(?:(?:the )?(?:sum|total) (?:over|of|across)|(?:of|for) the (?:whole|entire)"
     r"|(?:summed |aggregated )?(?:over|across) all|for all|(?:the )?(?:total|aggregate)d?)\b"
     r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)[^。；;|]{0,8}"
-    r"(?:合计|总和|所有卡|全部卡|整机|集群整体)",
+    r"(?:合计|总和|所有卡|全部卡|整机|集群整体)"
+    rf"|{_SUMMED}",
     re.IGNORECASE,
 )
 """A sentence that says of all rates of a table that they are of the whole job."""
@@ -101,7 +111,7 @@ _OF_EACH_NODE = re.compile(
 _OF_THE_JOB = re.compile(
     r"\b(?:throughputs?|tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|rates?|speeds?)\b[^.;|]{0,24}?"
     r"\b(?:of|over|across|for) (?:the (?:whole|entire) (?:job|run|cluster)"
-    rf"|all (?:the )?(?:[0-9]+ )?{A_DEVICE}s)\b",
+    rf"|all (?:the )?(?:[0-9]+ )?{A_DEVICE}s)\b|{_SUMMED}",
     re.IGNORECASE,
 )
 """A text whose table holds rates of all devices: `Each cell is the throughput of the whole job`."""
@@ -174,7 +184,7 @@ def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
         meant = column.spec is not None and column.spec.name in told.fields
         if label and told.whose != "(total)" and generic(column):
             meant = _rated_by_cells(grid, at) in told.fields
-        whose = set(split(label)) & SAID_WHOSE or _IN_TOTAL.search(label)
+        whose = {*split(label), *split(english(label))} & SAID_WHOSE or _IN_TOTAL.search(label)
         of_whom = "(total)" if at in multiples else told.whose
         text = f"{label} {of_whom}" if meant and not whose else cell.text
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec

@@ -582,7 +582,9 @@ def _explained(
     told = header([labels.get(plain(text), text) for text in texts], schema)
     held = {column.spec.name for column in columns if column.spec}
     return [
-        replace(other, label=own.label)
+        other
+        if own.spec is not None and other.label == f"{own.label} total"
+        else replace(other, label=own.label)
         if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
         or (

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-from assay.ingest.binding.label_signs import Explanation, paragraphs, placed, settings_of
 from assay.ingest.columns.footnotes import clause_around, said_of_others, unmarked, without_others
 from assay.ingest.columns.other_runs import sentences
+from assay.ingest.columns.spoken_of import spoken_of
+from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.recomputation import how_much_told
@@ -60,7 +61,8 @@ def tell(
         shared = set.intersection(*({line.number for line, _ in row.noted} for row in table))
         plain = [row for row in table if not any(own for line, own in row.noted
                                                  if line.number not in shared)]  # fmt: skip
-        marked = len(plain) < len(table)
+        without_notes = {id(row) for row in plain}
+        marked = [row for row in table if id(row) not in without_notes]
         for each in sayings:
             if (
                 marked
@@ -69,6 +71,8 @@ def tell(
                 and not first <= each.line <= end
             ):
                 used |= _give(plain, each.values, each.line)
+                for row in marked:
+                    used |= _give([row], _left(each.values, row, shared), each.line)
                 found.append(each)
         last = end
     return used, found
@@ -96,6 +100,18 @@ def _give(rows: Sequence[Record], told: Mapping[str, str], line: int) -> set[int
                 row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
                 used.add(line)
     return used
+
+
+def _left(told: Mapping[str, str], row: Record, shared: Set[int]) -> Mapping[str, str]:
+    """Settings of rows without signs that the notes of a row leave as it is, where they speak
+    of another part of it: `FP8` of `recomputation is off and precision is BF16 if no note is`."""
+    spoken = set[str]()
+    for line, own in row.noted:
+        if own and line.number not in shared:
+            spoken |= spoken_of(line.text)
+    spoken |= set(_AGAIN) if spoken & set(_AGAIN) else set()
+    left = {name: text for name, text in told.items() if name not in spoken}
+    return left if len(left) < len(told) else {}
 
 
 def _of_others(note: str) -> Mapping[str, str]:

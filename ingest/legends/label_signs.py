@@ -10,6 +10,7 @@ rows have, or none, is left alone, but for one with numbers in labels that are p
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from assay.ingest.columns.composite import layout, named, run_named
 from assay.ingest.columns.row_texts import own_words
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.legends.bare_legends import explained
 from assay.ingest.prose.degree_letters import degrees_by_letter
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -161,8 +163,12 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
         return set(), []
     telling = [sign for sign in _signs(lines) if _tells_apart(sign, labels)]
     used: set[int] = set()
+    heads = [line.number for line in lines if line.text.startswith("#")] if telling else []
+    sections = _sections(telling, rows, labels, heads)
     for row, texts in zip(rows, labels, strict=True) if telling else ():
-        for name, (text, line) in _told(telling, texts).items():
+        section = bisect_right(heads, row.line)
+        near = [sign for sign in telling if sign not in sections or section in sections[sign]]
+        for name, (text, line) in _told(near, texts).items():
             held = row.cells.get(name)
             if held is not None and not _is_sign(held.text, name, telling):
                 continue
@@ -171,6 +177,24 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
             row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
             used.add(line)
     return used, telling
+
+
+def _sections(
+    signs: Sequence[Sign],
+    rows: Sequence[Record],
+    labels: Sequence[Sequence[Line]],
+    heads: Sequence[int],
+) -> Mapping[Sign, set[int]]:
+    """The sections with rows that have a sign, of those signs that say something of the others; a
+    legend in a section without tables is of all of them."""
+    tables = {bisect_right(heads, row.line) for row in rows}
+    return {
+        sign: {
+            bisect_right(heads, row.line) for row, texts in zip(rows, labels, strict=True)
+            if any(sign.form.search(text.text) for text in texts)
+        }
+        for sign in signs if sign.without and bisect_right(heads, sign.line) in tables
+    }  # fmt: skip
 
 
 def _switches(row: Record) -> list[Line]:
@@ -282,7 +306,9 @@ def _tells_apart(sign: Sign, labels: Sequence[Sequence[Line]]) -> bool:
 
 def _meant(sign: Sign, found: re.Match[str]) -> Mapping[str, str]:
     if sign.fields:
-        return dict(zip(sign.fields, found.groups(), strict=True))
+        texts = [str(int(each[:-1]) * 1024) if each[-1] in "kK" else each
+                 for each in found.groups()]  # fmt: skip
+        return dict(zip(sign.fields, texts, strict=True))
     return settings_of(_with_numbers(sign, found.groups()))
 
 
@@ -350,10 +376,10 @@ def meanings(lines: Sequence[Line]) -> Mapping[str, str]:
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
     for paragraph in paragraphs(lines):
-        if defined := list(_defined(paragraph)):
+        text = " ".join(line.text for line in paragraph)
+        if defined := [*_defined(paragraph)] or [*_in_plain_letters(paragraph, text)]:
             yield from defined
             continue
-        text = " ".join(line.text for line in paragraph)
         if several := _ITEM_OF_SEVERAL.fullmatch(text) or _BARE_OF_SEVERAL.fullmatch(text):
             stop = _ENDS.search(text, several.start("meant"))
             end = stop.end() if stop else len(text)
@@ -391,6 +417,17 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             if sign := _sign(name, meaning, each["verb"]):
                 places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
+
+
+def _in_plain_letters(paragraph: Sequence[Line], text: str) -> Iterator[Sign]:
+    """The signs that a paragraph explains without quoting them: `t is tensor parallel, p ...`."""
+    if _BARE_ITEM.match(text) or _EXPLAINS.search(text):
+        return
+    for each in explained(text, lambda meaning: bool(_fields(meaning, 1))):
+        if sign := _sign(each.name, each.meaning, ":"):
+            places = tuple(placed(paragraph, each.begin, each.end))
+            without = each.without or sign.without
+            yield sign._replace(line=places[0][0], places=places, without=without)
 
 
 def _defined(paragraph: Sequence[Line]) -> Iterator[Sign]:
@@ -475,8 +512,10 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     if not re.search("[A-Za-z]", "".join(pieces)) or (known and not (switch or fields)):
         return None
     flags = re.IGNORECASE if len(pieces[0]) > SHORT else re.NOFLAG
-    written = "([0-9]{1,5})".join(map(re.escape, pieces))
-    form = re.compile(rf"{_NOT}(?<![A-Za-z0-9]){written}(?![A-Za-z0-9])", flags)
+    number = "([0-9]{1,5}[kK]?)" if fields == ("seq_len",) else "([0-9]{1,5})"
+    written = number.join(map(re.escape, pieces))
+    begins, ends = _ALONE if len(fields) != 1 else _AMONG_OTHERS
+    form = re.compile(rf"{_NOT}{begins}{written}{ends}", flags)
     outright = re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None
     return Sign(form, letters, fields, rest, without, 0, (), outright, name)
 
@@ -580,6 +619,14 @@ _NOT = "".join(
     for word in ("no[ -]", "not ", "non-", "w/o ", "without ", "vs ", r"vs\. ", "than ")
 )
 """Not in front of a sign: its row has something else."""
+
+_ALONE = (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
+
+_AMONG_OTHERS = (
+    r"(?<![A-Za-z])(?<![0-9]\.)",
+    r"(?![0-9])(?![A-Za-z]{1,6}(?![A-Za-z0-9]))(?![kKMG](?![0-9]))",
+)
+"""Letters that may stand around a sign with its number: `m2` in `t8p4m2g512`, not in `m2x` or `m2k`."""
 
 LONGEST_SWITCH = 5
 """Letters of a sign that is short for what it switches on: `ac`, `ckpt`; more are its name."""

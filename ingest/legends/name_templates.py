@@ -15,7 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from assay.ingest.binding.label_signs import (
+from assay.ingest.columns.composite import NAMES
+from assay.ingest.columns.row_texts import own_words
+from assay.ingest.columns.titles import model_named
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.legends.label_signs import (
     Explanation,
     field_of_numbers,
     meanings,
@@ -23,10 +27,6 @@ from assay.ingest.binding.label_signs import (
     placed,
     settings_of,
 )
-from assay.ingest.columns.composite import NAMES
-from assay.ingest.columns.row_texts import own_words
-from assay.ingest.columns.titles import model_named
-from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
@@ -34,8 +34,11 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalis
 _SPAN = deferred(r"``([^`]{1,160})``|`([^`]{1,160})`")
 """Words in the letters of code."""
 
-_PLACE = deferred(r"<([A-Za-z][\w .-]{0,30})>|\{([A-Za-z][\w .-]{0,30})\}|\[([^\[\]<>{}]{1,24})\]")
-"""A place for a value in a template, or a part of it that may be left out."""
+_PLACE = deferred(
+    r"<([A-Za-z][\w .-]{0,30})>|\{([A-Za-z][\w .-]{0,30})\}|\[([^\[\]<>{}]{1,24})\]"
+    r"|(\[[^\[\]<>{}]{0,24}(?:<[A-Za-z][\w .-]{0,30}>|\{[A-Za-z][\w .-]{0,30}\})\])"
+)
+"""A place for a value in a template, or a part of it that may be left out: `[_ck]`, `[_<note>]`."""
 
 _MAY_HOLD = re.compile(r"`[^`]*(?:<[A-Za-z][^<>`]*>|\{[A-Za-z][^{}`]*\})[^`]*`")
 
@@ -180,7 +183,7 @@ def _templates(lines: Sequence[Line], names: Mapping[str, str]) -> Iterator[_Tem
             parts += tails
             places = tuple(placed(paragraph, span.start(), end))
             form = "".join(part.pattern for part in parts)
-            told = tuple(part for part in parts if "(" in part.pattern)
+            told = tuple(part for part in parts if re.compile(part.pattern).groups)
             yield _Template(re.compile(form), told, Explanation({}, places[0][0], places))
 
 
@@ -194,6 +197,9 @@ def _parts(code: str, names: Mapping[str, str]) -> list[_Part]:
         last = place.end()
         if place[3]:
             parts.append(_optional(place[3], settings_of(names.get(place[3].strip("-_+."), ""))))
+            continue
+        if place[4]:
+            parts.append(_tail(place[4].strip("[]"), ""))
             continue
         name = place[1] or place[2]
         field = _field(name, literal, before)
@@ -259,10 +265,10 @@ def _tails(text: str, spans: Sequence[re.Match[str]]) -> tuple[list[_Part], int]
 
 
 def _tail(code: str, meaning: str) -> _Part:
-    """A part that is put behind names, with or without a number of its own."""
+    """A part that names may have, with or without a value of its own."""
     place = _PLACE.search(code)
     if place is None:
         return _optional(code, settings_of(meaning.strip(" .,;()")))
     name, literal = place[1] or place[2], code[: place.start()]
     field = _field(name, literal, "")
-    return _Part(f"(?:{re.escape(literal)}([0-9]{{1,7}}))?", field, {}, optional=True)
+    return _Part(f"(?:{re.escape(literal)}{_captured(field, name, '')})?", field, {}, optional=True)

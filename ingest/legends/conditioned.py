@@ -12,12 +12,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.ingest.binding.label_signs import Explanation, paragraphs, placed, settings_of
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import NAMES, named
 from assay.ingest.columns.footnotes import clause_around
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import configured_by
@@ -155,7 +155,10 @@ def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
         return {}
     if _SET.search(rest) is None:
         return named(rest)
+    rest = _USED.sub("is on", rest)
     return settings_of(rest) or named(_IS.sub(" ", rest))
 
+
+_USED = deferred(r"\b(?:is|are|was|were) (?:always )?(?:used|active|applied|employed|in use)\b")
 
 _IS = deferred(r"\s+(?:is|are|was|were)(?: (?:turned|switched))?\s+")

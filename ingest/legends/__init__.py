@@ -1,0 +1,1 @@
+"""Settings that legends, notes, templates of names and conditions in a text give rows of tables."""
