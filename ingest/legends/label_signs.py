@@ -626,7 +626,7 @@ _AMONG_OTHERS = (
     r"(?<![A-Za-z])(?<![0-9]\.)",
     r"(?![0-9])(?![A-Za-z]{1,6}(?![A-Za-z0-9]))(?![kKMG](?![0-9]))",
 )
-"""Letters that may stand around a sign with its number: `m2` in `t8p4m2g512`, not in `m2x` or `m2k`."""
+"""Letters around a sign with its number: `m2` in `t8p4m2g512`, not in `m2x` or `m2k`."""
 
 LONGEST_SWITCH = 5
 """Letters of a sign that is short for what it switches on: `ac`, `ckpt`; more are its name."""

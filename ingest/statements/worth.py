@@ -167,9 +167,9 @@ _WORDS = (
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
 
-_VALUES = rf"\[?[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|{_WORDS}"
+_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|\[[0-9]{{1,6}}\]|{_WORDS}"
 
-ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"'\])}}]*{REST}|{TAILED}|{OBJECT}"
+ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 _WORTHY = (
@@ -178,7 +178,7 @@ _WORTHY = (
     rf"|:\s*$|\*\*\s*$|{OPENS}"
 )
 
-WORTH = (_WORTHY, *FORMS[:-1], f"{FORMS[-1]}|{TURNS}")
+WORTH = (f"{_WORTHY}|{TURNS}", *FORMS)
 """One is found in every line that may state something, be a heading, fence a block or name one."""
 
 _WORTH = deferred(f"{_WORTHY}|{_FORMS}|{COMMENTS}")

@@ -650,7 +650,7 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_its_unit(unit_of: str, text: str) -> str:
-    """The rate that a label that is a unit counts, where a text says whose rate it is, or that it is a peak:
+    """The rate that a unit as a label counts, where a text says whose it is, or that it is a peak:
     `tok/s = both cards together, GB = peak on the fuller card`."""
     if "/" in unit_of:
         whole = _TOGETHER.fullmatch(text) and said(f"{unit_of} total")
