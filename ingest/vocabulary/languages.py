@@ -91,7 +91,8 @@ _HAS_MANY_WORDS = re.compile(
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
     r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
-    r"|update freq|[0-9] custom |(?:card|GPU|device|chip) (?:only|at a|each time)"
+    r"|update freq|[0-9] custom |\(.?(?:full|sel|none|no|off|on|partial|block)\b"
+    r"|(?:card|GPU|device|chip) (?:only|at a|each time)"
     r"|pointing (?:is )?on \(",
     re.IGNORECASE,
 )
