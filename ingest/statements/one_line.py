@@ -77,7 +77,7 @@ _QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
 _CAPTION = deferred(
     r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_"
-    r"|\**Table (?:[A-Z]\.?)?[0-9]+(?:\.[0-9]+)*(?:\**[.:]|\*\*).*)\s*"
+    r"|\**(?:Table |[表표] ?)(?:[A-Z]\.?)?[0-9]+(?:\.[0-9]+)*(?:\**[.:：。]|\*\*|\u3000).*)\s*"
 )
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
