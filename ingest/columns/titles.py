@@ -266,7 +266,7 @@ _PUBLIC = deferred(
     r"[-_ ](?:small|base|large|x?xl)(?:[-_ ](?:un)?cased)?|DistilBERT|DistilGPT-?2"
     r"|GPT-?2[-_ ](?:small|medium|large|XL)|EfficientNet-B[0-8]|VGG-?1[169]|MobileNet-?v[1-4]"
     r"|Inception[- ]?v[34]|Whisper[-_ ](?:tiny|base|small|medium|large)(?:-v[1-3](?:-turbo)?)?"
-    r"|wav2vec ?2\.0|wav2vec2?-(?:base|large)|Mask R-CNN|YOLOv[0-9]+[nsmlx]?"
+    r"|wav2vec ?2\.0(?: (?:Base|Large))?|wav2vec2?-(?:base|large)|Mask R-CNN|YOLOv[0-9]+[nsmlx]?"
     r"|Stable Diffusion (?:v?[1-3]\.[0-9]|XL)|SDXL(?: 1\.0)?"
     r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold"
     r"|DeepSeek[- ]?(?:V[23](?:\.[0-9])?(?:[- ]Lite)?|R1)"
