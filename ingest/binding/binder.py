@@ -218,9 +218,7 @@ class Binder:
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
-        self._says_anything = bool(
-            every or context.assumed or context.device or context.model or context.formats
-        )
+        self._says_anything = bool(every or context.assumed or context.device or context.model)
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 

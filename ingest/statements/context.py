@@ -105,10 +105,7 @@ _ABOUT_MACHINES = deferred(
 ARCHITECTURE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab")
 
 SPELLED_OUT = 5
-"""Fields of `ARCHITECTURE` that make a block one that spells a model out; one less is enough where
-its `_BACKBONE` is among them."""
-
-_BACKBONE = {"layers", "hidden", "heads"}
+"""Fields of `ARCHITECTURE` that make a block one that spells a model out."""
 
 
 @dataclass
@@ -983,8 +980,7 @@ def architectures(statements: Sequence[Statement]) -> Iterator[dict[str, Cell]]:
     last = 0
     for statement in [*statements, None]:
         if statement is None or statement.line > last + NEAR:
-            many = len(block.keys() & set(ARCHITECTURE))
-            if many >= SPELLED_OUT or (many == SPELLED_OUT - 1 and block.keys() >= _BACKBONE):
+            if len(block.keys() & set(ARCHITECTURE)) >= SPELLED_OUT:
                 key = tuple(sorted((name, cell.text) for name, cell in block.items()))
                 if key not in seen:
                     seen.add(key)
