@@ -375,7 +375,8 @@ def _reduced_by_all(run: _Run) -> Cell | None:
 
     for record in run.records:
         reduced = "redop" in record.cells and record.cells["redop"].text not in ("", "none")
-        if not reduced or _share(record) != 1 or ("root", "-1") not in record.other:
+        counted = {"dtype", "bytes", "elements"} <= record.cells.keys()  # or digits are torn
+        if not reduced or not counted or _share(record) != 1 or ("root", "-1") not in record.other:
             return None
     if not told_by_ratio("all_reduce", _bandwidths(run)):
         return None
