@@ -28,7 +28,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from math import inf, log2
 
@@ -45,6 +45,7 @@ from assay.ingest.binding.comparing import (
     contradicts,
     differ,
     differs_from,
+    fewest_devices,
     host,
     is_said,
     may_hold,
@@ -138,6 +139,11 @@ def _the_only(spelled: Sequence[dict[str, Cell]]) -> dict[str, Cell]:
     return spelled[0] if len(spelled) == 1 else {}
 
 
+@cache
+def _configured() -> frozenset[str]:
+    return frozenset(n for n, spec in fields(Configuration).items() if spec.configuration)
+
+
 class Binder:
     """Answers what is bound to a row, and what is said above it, for rows from the top down."""
 
@@ -217,7 +223,7 @@ class Binder:
             for line in {each.line, *(cell.line for cell in each.values.values())}
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
-        self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
+        self._fewest = fewest_devices(rows)
         self._says_anything = bool(every or context.assumed or context.device or context.model)
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
@@ -353,7 +359,13 @@ class Binder:
             mine = self._of_its_run(values, own, row) if tabled else values
             mine = of_its_batch(mine, found.get("batch_size"))
             mine = (
-                without(mine, settled_nearer(mine, self._nearer(section, opened)))
+                without(
+                    mine,
+                    {
+                        *settled_nearer(mine, self._nearer(section, opened)),
+                        *self._of_the_machine(mine, own, section),
+                    },
+                )
                 if tabled
                 else mine
             )
@@ -380,10 +392,16 @@ class Binder:
                     continue  # which a row that prints both says itself
                 if name == "gpus_per_node" and shared_otherwise(cell, found):
                     continue
+                if (
+                    name in ("gpus", "nodes")
+                    and tabled
+                    and self._of_the_machine(mine, own, section)
+                ):
+                    continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
                 said = origin if stated in (None, "printed") else stated
-                if name in self._names:
+                if name in _configured():
                     found[name] = cell._replace(value_origin=said, law=law or cell.law)
 
         take({} if tabled else self._of_run, "stated", None)
@@ -416,6 +434,16 @@ class Binder:
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
+
+    def _of_the_machine(self, said: Said, own: Said, section: Section) -> Sequence[str]:
+        """Fields that count the devices of the one machine that stands above all sections, of which
+        rows of some table ran on a part: nobody says then how many a row took that has no count."""
+        one, gpus = said.get("nodes"), said.get("gpus")
+        if one is None or gpus is None or one.line != gpus.line or number_of(one) != 1:
+            return ()
+        above = len(self.section(gpus.line)) <= 1 < len(section)
+        part = above and self._fewest < (number_of(gpus) or 0)
+        return ("gpus", "nodes") if part and not is_said(own.get("gpus")) else ()
 
     def _in_range(self, names: Sequence[str]) -> list[str]:
         """The ranges of models that a row is of, by the sizes among its names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -350,6 +351,12 @@ def may_hold(name: str, cell: Cell, said: Said, row: Said) -> bool:
 def without(values: Said, names: Collection[str]) -> dict[str, Cell]:
     """Values of other fields than these."""
     return {name: cell for name, cell in values.items() if name not in names}
+
+
+def fewest_devices(rows: Sequence[Record]) -> float:
+    """The fewest devices that a row of a table says it ran on; without any, more than all."""
+    said = (row.cells["gpus"] for row in rows if row.tabled and "gpus" in row.cells)
+    return min(filter(None, map(number_of, said)), default=math.inf)
 
 
 def only_of(values: Said, names: Sequence[str]) -> dict[str, Cell]:

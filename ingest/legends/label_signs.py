@@ -327,10 +327,10 @@ def settings_of(text: str) -> Mapping[str, str]:
         name: cell.text for name, cell in told.items()
         if name in SETTINGS and cell.state == "value" and cell.scale == 1.0
     }  # fmt: skip
-    if "pp" in said and not {"gpus", "dp", "tp"} & said.keys():
-        if _EACH_ON_ITS_OWN.search(text):
+    if not {"gpus", "dp", "tp"} & said.keys():
+        if "pp" in said and _EACH_ON_ITS_OWN.search(text):
             said["gpus"] = said["pp"]
-        elif said["pp"] == "1" and _ON_ONE_DEVICE.search(text):
+        elif said.get("pp", "1") == "1" and _ON_ONE_DEVICE.search(text):
             said["gpus"] = "1"
     if "attention" not in said and (kernel := attention_told(text)):
         said["attention"] = kernel

@@ -511,6 +511,7 @@ _MADE_WITH = deferred(
     r"|DeepSpeed|Megatron(?:-LM)?|NeMo|Python|driver|[Tt]ransformers|[Ff]lash-?[Aa]ttn"
     r"|Transformer ?Engine|TE|Lightning|Ubuntu) v?[0-9][\w.+-]*(?: nightly)?"
     r"|(?:[\w.-]+ )?fork(?: of [\w.-]+)?|branch `?[\w./-]+`?|commit `?[0-9a-f]{6,40}`?"
+    r"|(?:container|image|module)s? `?[\w./:+-]*[0-9][\w./:+-]*`?"
     r"|(?:fused )?(?:Adam(?:W|afactor)?|SGD|LAMB|Lion|Muon|Adafactor|torch\.compile)"
     r"|no dropout|dropout 0(?:\.[0-9])?|(?:synthetic|dummy|random|mock) data)`?"
     r"(?=\s*(?:[,;.·|)]|$))"

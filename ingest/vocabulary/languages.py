@@ -69,7 +69,8 @@ _HAS_EUROPEAN = re.compile(
 or Russian."""
 
 _HAS_MANY_WORDS = re.compile(
-    r"\bw/|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
+    r"\bw/|all over|the board"
+    r"|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
     r"|every)\b.{0,12}"
     r"(?:ing|ed with) |redundancy|zero,? (?:at|in|of|its|the|[fst])|micro-?batch"
     r"|[a-z] [a-z] ?= ?[0-9]"
