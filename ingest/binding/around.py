@@ -171,7 +171,8 @@ class Around:
         if of_the_table_above(each.text):
             return True
         after = self._every[at + 1] if at + 1 < len(self._every) else None
-        return after is None or (not after.behind_table and not each.text.rstrip().endswith(":"))
+        opens = each.text.rstrip().endswith(":")  # the table below it
+        return not opens and (after is None or not after.behind_table)
 
     def _is_note(self, at: int, path: Path) -> bool:
         return (

@@ -48,7 +48,8 @@ _DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)
 
 _IS = (
     r"(?:is|are|was|were|means?|refers? to|=)(?: (?:always|all|given|stated|quoted|listed|counted"
-    r"|reported|specified|shown|understood|meant|the (?:size|number|one|batch(?: ?size)?)))*"
+    r"|reported|specified|shown|understood|meant|in (?:sequences|samples|images|examples)"
+    r"|the (?:size|number|one|batch(?: ?size)?)))*"
 )
 
 _SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ _-]?sizes?)?|bs)[`*_\"]*"
@@ -100,18 +101,25 @@ def with_batch_scopes(
     grid: Grid, schema: Schema, above: Callable[[], Sequence[str]], legend: Mapping[str, str]
 ) -> Grid:
     """The grid with its one column of a batch as that of a device, or of the job, as all sentences
-    say that speak of it; with its size for a `Batch` of runs of which none does, nor `legend`."""
+    say that speak of it; with its size for a `Batch` of runs of which none does, nor `legend`. One
+    of the job may stand beside that of each device."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
     names = [normalise(plain(cell.text).replace("<br>", " ")) for cell in last.cells]
-    if sum(name in _OPEN or any(map(name.__contains__, _BARE)) for name in names) != 1:
+    of_batches = [name in _OPEN or any(map(name.__contains__, _BARE)) for name in names]
+    open_ones = [at for at, name in enumerate(names) if name in _OPEN]
+    if len(open_ones) != 1:
         return grid
-    at = next((at for at, name in enumerate(names) if name in _OPEN), None)
-    told = {whose for text in above() for whose in whose_batch(text)} if at is not None else set()
-    if at is None or len(told) > 1:
-        return grid
+    (at,) = open_ones
+    told = {whose for text in above() for whose in whose_batch(text)}
     cells = [*last.cells]
+    others = {
+        configured_by(plain(cells[n].text)) for n, of in enumerate(of_batches) if of and n != at
+    }
+    beside = told == {"global"} and others == {"micro_batch"}
+    if len(told) > 1 or not (beside or sum(of_batches) == 1):
+        return grid
     open_ = names[at] in _BARE and plain(cells[at].text) not in legend and _sized(grid, at)
     if not told and not (open_ and names_rates(grid.header(), schema)):
         return grid

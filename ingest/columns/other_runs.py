@@ -77,6 +77,12 @@ _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
     r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
     r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
+    r"|\b(?:no longer|never|can ?not|can['’]t|could ?n(?:ot|['’]t)) (?:\w+ )?fits?\b"
+    r"|\bn(?:e |['’])(?:pass|rentr|tien|tenai|entr|suffi)\w* (?:pas|plus)\b"
+    r"|\b(?:pass|reich)(?:t|te|en|ten) (?:nicht|nirgends)\b"
+    r"|\b(?:no|não|non) (?:cab[eí]|coub|cup|entra|entrò|ci sta)\w*"
+    r"|\bне (?:помеща|помести|умеща|умести|влез|хвата|хвати)\w*"
+    r"|[放装]不下|爆显存|載らな|乗らな|収まらな|들어가지 않"
     r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included)\b"
     r"|(?<!parallelism is )(?<!parallelism was )(?<!checkpointing is )(?<!checkpointing was )"
     r"(?<!recomputation is )(?<!recomputation was )\bnot (?:yet )?(?:been )?(?:used|enabled)\b",
@@ -292,8 +298,9 @@ _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare
 
 
 _REASON = deferred(
-    r",? \b(?:because|since (?=(?:it|they|we|the|there|this)\b|[\w-]+ (?:is|was|were|are|has"
-    r"|had|does"
+    r",? \b(?:because|as (?=only [0-9]|no (?:more|larger|longer)\b)"
+    r"|since (?=(?:it|they|we|the|there|this|only|no|most|otherwise)\b"
+    r"|[\w-]+ (?:is|was|were|are|has|had|does"
     r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))[^;]*",
     re.IGNORECASE,
 )

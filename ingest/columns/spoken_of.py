@@ -130,8 +130,28 @@ def spoken_of(text: str, device: str = "") -> frozenset[str]:
     (True, False)
     """
     found = {name for names, form in _EVERY.items() if form.search(text) for name in names}
+    found -= _unchanged(text)
     named, known = ({each.key.partition(".")[0] for each in devices(t)} for t in (text, device))
     return frozenset(found | set(MACHINES if named - known else ()))
+
+
+def _unchanged(text: str) -> set[str]:
+    """The fields that a text says not to have changed: of those it says nothing new."""
+    told = (each.groupdict() for each in _UNCHANGED.finditer(text))
+    return {name for groups in told for name, word in groups.items() if word}
+
+
+_UNCHANGED = deferred(
+    r"(?:(?P<micro_batch>\b(?:(?:micro|local)[ -]?batch(?:[ -]size)?|MBS)s?)"
+    r"|(?P<global_batch>\b(?:global[ -]batch(?:[ -]size)?|GBS)s?)"
+    r"|(?P<seq_len>\b(?:sequence|context)(?:[ -]length)?|\bseq(?:[ _]?len)?)"
+    r"|(?P<tp>\bTP)|(?P<pp>\bPP)|(?P<cp>\bCP)|(?P<ep>\bEP)"
+    r"|(?P<accumulation>\b(?:gradient )?accumulation))"
+    r"(?: (?:is|are|was|were|stays?|stayed|remains?|remained|kept|left|again|still|all))*"
+    r" (?:unchanged|untouched|as (?:before|above)|the same)\b(?! (?:as|for|in|on|but)\b)",
+    re.IGNORECASE,
+)
+"""A setting that is as it was: `mbs unchanged`."""
 
 
 _KEPT: dict[tuple[str, ...], str] = {

@@ -27,6 +27,7 @@ from assay.ingest.legends import (
     switched_formats,
 )
 from assay.ingest.legends.label_signs import Explanation, Sign, paragraphs, tell, without
+from assay.ingest.legends.stated_wrong import correct
 from assay.ingest.lines.candidates import candidates
 from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
@@ -297,6 +298,7 @@ def _bind(
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.used |= told
+    context.used |= correct(context, prose, tabled)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)

@@ -303,6 +303,9 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} "
         rf"(?:always |then |again )?{_TAKES} {{N}} {_THINGS}"),
+    ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|the) {_STEP} "
+        rf"(?:is|was) (?:(?:always|exactly|just) )?{{N}} {_THINGS}"
+        r"(?! (?:per|on|slower|ahead|of (?!length|[0-9]))\b)"),
     ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) (?:weight |optimi[sz]er |gradient )?"
         rf"(?:step|update) over {{N}} {_THINGS}"),
     (
@@ -324,7 +327,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"{_NOT_OF_ONE}{_NO_RATE}",
     ),
     ("global_batch_tokens", "tok", rf"\b(?:one|each|every|the|our"
-    rf"|an?|per) {_STEP} {_TAKES} {{N}}{_TOKENS}"),
+    rf"|an?|per) {_STEP} (?:{_TAKES}|(?:is|was)(?: (?:always|exactly|just))?) {{N}}{_TOKENS}"
+    r"(?! (?:per|on|of)\b)"),
     (
         "global_batch_tokens", "tok",
         rf"{{N}}(?P<m> million| ?[MK])?[ -]tok(?:en)?s? (?:global |total |effective )?"
@@ -812,7 +816,8 @@ def claims(text: str) -> list[Part]:
 
 _A_REPLICA = (
     r"(?:(?:data[ -]parallel|DP|model|pipeline(?:[ -]parallel)?)[ -]"
-    rf"(?:rank|replica|group|worker|instance)s?\b|replica\b(?=[^.;,]{{0,12}} {_A}{_STEP}))"
+    rf"(?:rank|replica|group|worker|instance)s?\b|replica\b(?=[^.;,]{{0,12}} {_A}{_STEP}"
+    r"| (?:then |now |still )?(?:remains?|(?:is|are|was|were) left)\b))"
 )
 
 _OF_A_REPLICA = deferred(
@@ -975,7 +980,7 @@ CLAIMED = (
     r"|(?:accumul\w*|summed|every)\b[^.;|0-9]*[0-9]"
     r"|(?:sequence|sample|image)s? (?:(?:is|are|was|were) [a-z]+ )?(?:per|an?|in each|each|every) "
     r"(?:[a-z]+ )?(?:step|update|iteration)\b"
-    r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes) [0-9]"
+    r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes|is|was) (?:always )?[0-9]"
     r"|parallel\w*[^.;|0-9]*[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
     r"|pipeline (?:has|with|of|is|depth)[^.;|]*[0-9]|chunks (?:per|on|for|a) "
     r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ )*"

@@ -72,6 +72,8 @@ _NODE_HAS = deferred(
     r"\b(?:node|server|machine|host|box|instance)s?\b(?:[^.;:0-9]{0,40}"
     r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})| ?\()$"
     r"|^\W*(?:compute )?nodes?(?: types?| specs?)?(?: `[^`]{1,24}`)?:[^;]{0,80}$"
+    r"|[{,(] ?[\"']?(?:(?:compute|per|each)[ _])?(?:node|host|server)(?:[ _](?:type|spec|shape"
+    r"|hardware))?[\"']?: ?[\"']?$"
     r"|\b[a-z]+[0-9][\w-]*\.(?:[0-9]*xlarge|metal)"
     r" (?:has|have|with|is) $",
     re.IGNORECASE,

@@ -46,6 +46,8 @@ _ONE_LETTER = deferred(
     r"(?:degree of |size of |number of )?"
     rf"((?:tensor|model|pipeline|data|context|sequence|expert)[- ](?:model[- ])?parallel)"
     r"(?:ism)?(?![- ]?(?:micro|batch|rank\b|group\b|speed|effici|time|comm))"
+    rf"|{_A_LETTER} ?(?:,? ?(?:is|denotes|stands for|be|=|:)) ?(?:the )?(?:number of )?"
+    r"(pipeline stages)\b"
     r"|((?:tensor|pipeline|data|context|expert)(?:[- ](?:model[- ])?parallel(?:ism)?)?)"
     r"(?: (?:degree|size))?,? ?(?:\$([A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)?)\$"
     r"|\([*_`$]{0,2}([A-Za-z](?:_[A-Za-z]{1,3})?)[*_`$]{0,2}\))"
@@ -69,6 +71,8 @@ def degrees_by_letter(text: str) -> dict[str, str]:
     {'t': 'TP', 'p': 'PP', 'd': 'DP'}
     >>> degrees_by_letter("where $t$ is the tensor-parallel size and $p$ is the number of GPUs")
     {'t': 'TP'}
+    >>> degrees_by_letter("*$p$: pipeline stages, $b$: micro-batch.*")
+    {'p': 'PP'}
     """
     text = _TAGS.sub("`", text) if "<" in text and len(text) <= LONGEST else text
     found, outright = dict[str, str](), False
@@ -80,8 +84,9 @@ def degrees_by_letter(text: str) -> dict[str, str]:
     if found or len(text) > LONGEST:
         return found
     for told in _ONE_LETTER.finditer(text):
-        letter, kind = _bare(told[1] or told[4] or told[5]), _kind(told[2] or told[3])
-        outright |= "parallel" in told[0]
+        letter = _bare(next(told[at] for at in (1, 3, 6, 7) if told[at]))
+        kind = _kind(told[2] or told[4] or told[5])
+        outright |= "parallel" in told[0] or told[4] is not None
         if kind and found.get(letter, kind) == kind:
             found[letter] = kind
     for told in _GOES_ON.finditer(text) if found and outright else ():
@@ -143,7 +148,7 @@ def letters_in(lines: Sequence[Line]) -> dict[str, str]:
     those that it says to be of several kinds."""
     found: dict[str, set[str]] = {}
     for line in lines:
-        if "aral" in line.text or "并行" in line.text:
+        if any(map(line.text.__contains__, ("aral", "ipeline stages", "并行"))):
             for letter, kind in degrees_by_letter(in_letters(line.text)).items():
                 found.setdefault(letter, set()).add(kind)
     return {letter: kinds.pop() for letter, kinds in found.items() if len(kinds) == 1}

@@ -91,7 +91,7 @@ _VALUES = deferred(
     re.IGNORECASE,
 )
 
-_KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", "vpp": "vp",
+KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", "vpp": "vp",
          "mbs": "micro_batch", "gbs": "global_batch", "ga": "accumulation", "gas": "accumulation",
          "layers": "layers", "blocks": "layers", "heads": "heads", "gpus": "gpus",
          "nodes": "nodes", "zero": "zero_stage", "zerostage": "zero_stage",
@@ -100,6 +100,7 @@ _KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp",
          "sequencelength": "seq_len", "contextlength": "seq_len", "tensorparallelism": "tp",
          "pipelineparallelism": "pp", "expertparallelism": "ep", "contextparallelism": "cp",
          "dataparallelism": "dp"}  # fmt: skip
+"""Fields by the words that name them, without blanks and strokes."""
 
 _WORTH = deferred(
     rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
@@ -238,13 +239,13 @@ def _values(text: str) -> Iterator[_Token]:
             if key:
                 yield _Token(*found.span(), values=((key, found["again"]),))
         elif found["key"]:
-            key = _KEYS[re.sub("[ -]", "", found["key"].casefold())]
+            key = KEYS[re.sub("[ -]", "", found["key"].casefold())]
             yield _Token(*found.span(), values=((key, found["many"].replace(",", "")),))
         elif found["format"]:
             yield _Token(*found.span(), values=(("dtype", found["format"].rpartition(" ")[2]),))
         elif found["noun"]:
             said = found["count"].replace(",", "")
-            yield _Token(*found.span(), values=((_KEYS[found["noun"].casefold()], said),))
+            yield _Token(*found.span(), values=((KEYS[found["noun"].casefold()], said),))
         elif of_it:
             how = "none" if found["none"] or found["off"] or found["not"] else ""
             how = how or ("selective" if found["selective"] or found["some"] else "")

@@ -25,6 +25,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.claims import (
     COUNT,
     COUNTS,
+    NEAR,
     TIMES_MANY,
     Part,
     claims,
@@ -641,11 +642,25 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
 
 
 def _of_no_run(part: Part, text: str) -> bool:
-    """Whether a length is that which models can have, whatever they were trained with, or a batch
-    is the share of a device in a global one, of who knows how many micro-batches."""
+    """Whether a length is that which models can have, whatever they were trained with, or that of
+    the parts in which something is computed, or a batch is the share of a device in a global one,
+    of who knows how many micro-batches."""
+    if part.name == "seq_len" and _IN_CHUNKS.search(text, 0, part.at):
+        return "chunk" in text[max(0, part.at - NEAR) : part.at + NEAR]
     words = {"seq_len": OF_FAMILIES, "micro_batch": SHARE_OF}.get(part.name)
     factor = text.startswith(" (", part.at + len(part.word))  # `= 8 (per device) x 4 (accum)`
     return words is not None and not factor and words.search(text, 0, part.at) is not None
+
+
+_IN_CHUNKS = deferred(
+    r"\b(?:logits?|loss(?:es)?|(?:LM|output) head|cross[- ]entrop(?:y|ies)|CE|softmax|projections?"
+    r"|MLPs?|FFNs?|feed-?forwards?|attention|queries|keys|scans?|prefill\w*|recurren\w+"
+    r"|activations|computes?d?|computing|evaluat\w+|gather\w*|offload\w*)\b[^.;]{0,80}?"
+    r"\b(?:in|into|over|by|as|with|at|per|to)(?: fixed| equal| small)? (?:chunks? (?:of "
+    r"|size (?:of )?|= ?)?)?$",
+    re.IGNORECASE,
+)
+"""In front of how many tokens at a time something is computed for: `the loss in chunks of`."""
 
 
 _KEY_IN_CODE = deferred(

@@ -17,7 +17,7 @@ from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import command, overrides
 from assay.ingest.statements.phrases import phrases
-from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.recomputation import how_much_named, how_much_told
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -183,7 +183,7 @@ def _said(record: Record) -> dict[str, Cell]:
     sized = any(name in record.cells for name in BATCHES)
     device = device_of(record)
     for words in own_words(record):
-        line = _as_turned(words.line)
+        line = _of_its_device(_as_turned(words.line), record, device)
         own = words.own or (line.number == record.line and ADDS.match(line.text) is not None)
         outright = _outright(line)
         for name in outright.keys() - record.cells.keys():
@@ -211,6 +211,22 @@ def _said(record: Record) -> dict[str, Cell]:
             text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
+
+
+def _of_its_device(line: Line, record: Record, device: str) -> Line:
+    """A note with blanks for the device that it is about, where that is the one of its row: `fp16
+    on the V100.` It says nothing of that."""
+    named = only(line.text) if device and line.number != record.line else None
+    if named is None or named.key not in {each.key for each in devices(device)}:
+        return line
+    begin = _ON_IT.search(line.text, 0, named.start)
+    if begin is None:
+        return line
+    head, rest = line.text[: begin.start()], line.text[named.end :].lstrip("s")
+    return line._replace(text=head + rest.rjust(len(line.text) - len(head)))
+
+
+_ON_IT = deferred(r" (?:on|for|with) (?:(?:the|our|all|this|that) )*$", re.IGNORECASE)
 
 
 def _again(record: Record, saved: Sequence[int]) -> dict[str, Cell]:

@@ -712,9 +712,11 @@ _BY_LETTER = deferred(
 """A letter that a setting is called by: `micro batch B=16`."""
 
 _OF_FORMULAS = deferred(
-    r"(\$[A-Za-z][\w{}\\]*\$),? (?:be |is |are |denotes? |for |stands for |[=:] ?)?(?:the |our )?"
+    r"(\$[A-Za-z][\w{}\\]*\$)(?: ?[=:]|,)? ?(?:(?:be|is|are|denotes?|for|stands for) )?"
+    r"(?:the |our )?"
     r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
-    r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices)(?: size)?)\b"
+    r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices|pipeline stages)"
+    r"(?: size)?)\b"
 )
 """A symbol and its meaning: `$B$ the global batch in sequences, $b$ the micro-batch`."""
 
@@ -859,6 +861,17 @@ _DEFINITIONS = [
             r"(?:sequences|samples|images|utterances|sentences|examples)"
             r" (?:on|per|for|in|of) (?:(?:one|an?|each|every|a single|1) )?"
             r"(?:GPU|device|card|chip|rank|NPU|accelerator)\b(?!\s*(?:per|a|each|and)\b)",
+            re.IGNORECASE,
+        ),
+        "micro batch size",
+    ),
+    (
+        re.compile(
+            r"(?:what|(?:the )?(?:number of|how many) (?:sequences|samples|images|examples)"
+            r"(?: that)?)"
+            r" (?:\w+ ){0,4}?(?:in|into|through|per|at|of|for) "
+            r"(?:(?:one|an?|each|every|a single|1) )?forward(?:[ /-](?:and[ -])?backward)?"
+            r"(?:[ -]pass)?\b",
             re.IGNORECASE,
         ),
         "micro batch size",

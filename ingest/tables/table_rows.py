@@ -985,7 +985,8 @@ class _Table:
                     name, scale, kind, state = held
                     record.cells[name] = Cell(cell.text, cell.line, cell.column, scale, kind, state)
                 continue
-            if self._notes and (column.spec is None or not column.spec.numeric):
+            numeric = column.spec is not None and column.spec.numeric
+            if self._notes and (not numeric or devices(cell.text)):  # `8x V100*`
                 cell = self._unmarked(cell)
             if side and column.spec is None and place not in group.own and devices(cell.text):
                 record.other.append((column.label, cell.text))  # of one side, and not said which

@@ -41,6 +41,9 @@ _HAN_NUMBER = re.compile(
 
 _HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
+_POWER = re.compile(r"(?<![\w.×*^])\$?2 ?\^ ?\{?([1-9]|[12][0-9]|3[0-4])\}?\$?(?= tok(?:en)?s?\b)")
+"""A number of tokens as a power of two: `$2^{22}$ tokens`."""
+
 _BLANKS = re.compile(" {2,}")
 
 _HAS_HAN = re.compile("[\u4e00-\u9fff]")
@@ -62,6 +65,8 @@ _HAS_EUROPEAN = re.compile(
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
     r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм"
     r"|aktivierungen|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
+    r"|checkpointing (?:est|ist|war|était|es|está|è|era|a[ck]?t+iv|d[eé]sa|deak)"
+    r"|(?:sans|ohne|sin|sem|senza|avec|mit|con|com) (?:gradient|activation)"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
     re.IGNORECASE,
 )
@@ -105,12 +110,15 @@ _HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_|&(?:times|#215|#xd7);")
 
 @lru_cache(maxsize=65_536)  # a line is asked by all who look for what it says
 def in_english(text: str) -> Plain:
-    """A text with its words of settings in English, and without signs of emphasis.
+    """A text with its words of settings in English, without signs of emphasis, and with its powers
+    of two as numbers.
 
     >>> in_english("**размер батча на одну карту** — 4").text
     'batch size per GPU = 4'
     >>> in_english("两机十六卡 H800").text, in_english("2 nós com 8 V100 cada").text
     ('2机16卡 H800', '2 nodes with 8 V100 each')
+    >>> in_english("every step takes $2^{22}$ tokens").text
+    'every step takes 4194304 tokens'
     """
     plain = Plain(text, range(len(text)))
     if _HAS_MARKS.search(text):
@@ -123,6 +131,8 @@ def in_english(text: str) -> Plain:
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")
+    if "^" in text and "tok" in text:
+        plain = _replace(plain, _POWER, lambda found: str(2 ** int(found[1])))
     if _HAS_MANY_WORDS.search(text):
         plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):
