@@ -43,6 +43,7 @@ from assay.ingest.binding.comparing import (
     as_asked,
     captioned,
     contradicts,
+    counts_both,
     differ,
     differs_from,
     fewest_devices,
@@ -383,14 +384,9 @@ class Binder:
                     and not may_hold(name, cell, mine, row)
                 ) or (sized and name in SIZES):
                     continue
-                if (
-                    name == "gpus_per_node"
-                    and is_said(own.get("gpus"))
-                    and is_said(own.get("nodes"))
-                    and not fills(cell, own)
+                if name == "gpus_per_node" and (
+                    (counts_both(own) and not fills(cell, own)) or shared_otherwise(cell, found)
                 ):
-                    continue  # which a row that prints both says itself
-                if name == "gpus_per_node" and shared_otherwise(cell, found):
                     continue
                 if (
                     name in ("gpus", "nodes")

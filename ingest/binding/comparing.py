@@ -236,6 +236,11 @@ def of_another_count(name: str, cell: Cell, said: Said, row: Said) -> bool:
     return differ(held, theirs) and not may_hold(name, cell, said, row)
 
 
+def counts_both(row: Said) -> bool:
+    """Whether a row prints its nodes and all their devices, and so how many each has."""
+    return is_said(row.get("gpus")) and is_said(row.get("nodes"))
+
+
 def shared_otherwise(of_each: Cell, found: Said) -> bool:
     """Whether a nearer line counts nodes and all their devices, and so another number on each:
     `4 boards per node`, and below it `all 8 devices of one node`."""
