@@ -228,7 +228,7 @@ _SAME_MACHINE = deferred(
 
 _OF_THE_MODEL = deferred(
     rf"{NUMBERED}(?:(?:the|our) )?(?:models?|networks?|architecture"
-    r"|infrastructure|compute|模型|モデル|모델)"
+    r"|infrastructure|compute|模型|モデル|모델|modelle|modèles|modelos|modelli)"
     r"(?: (?:architecture|details|size|and (?:data|training|hardware)))?\W*",
     re.IGNORECASE,
 )

@@ -219,7 +219,9 @@ def _fill(
                 continue
             twice = any(n in held for n in ONE_FACT.get(name, ()))
             before = held.get(name)
-            itself = before is not None and before.line == row.line  # in words of its own
+            itself = before is not None and (  # in words of its own, or of those over its column
+                before.line == row.line or before.text in dict(row.other).get("column", "")
+            )
             if cell and not (twice or itself) and _gives_way(before, cell, here, place):
                 found[name] = cell
         closed |= told.keys() if place != MACHINE else set()

@@ -121,7 +121,8 @@ _FULLY = {"fsdp", "fsdp2", "megatronfsdp", "fullyshard", "fsdpsize", "fsdpdegree
 
 _ON = {"yes", "true", "on", "y", "✓", "✔", "✅"}
 
-_CLUSTERS = {"集群", "集群规模", "cluster", "clustersize", "nodesxgpus", "nodesxcards"}
+_CLUSTERS = {"集群", "集群规模", "机器规模", "训练规模", "规模", "cluster", "clustersize",
+             "nodesxgpus", "nodesxcards", "nodesxnpus", "nodesxdevices"}  # fmt: skip
 """Labels of columns that say nodes and the devices of each: `4x8`."""
 
 _STRATEGY = deferred(

@@ -266,7 +266,8 @@ _OF_NO_RATE = re.compile(
 
 def with_one_device(grid: Grid) -> Grid:
     """The grid with a column for the one device that several labels begin with, and these without
-    it: `Model | A100 tokens/s/GPU | A100 MFU`. Those of two devices are sides."""
+    it: `Model | A100 tokens/s/GPU | A100 MFU`. Those of two devices are sides, whether or not the
+    name of the other one is known: `QT-30 tokens/s/GPU`."""
     labels = [plain(label) for label in grid.header()] if grid.heads else []
     named = {at: found for at, label in enumerate(labels) if (found := devices(label))}
     if grid.labels or len(named) < SEVERAL or len({each[0].text for each in named.values()}) > 1:
@@ -277,6 +278,9 @@ def with_one_device(grid: Grid) -> Grid:
         for at, each in named.items()
     ):
         return grid
+    others = [label for at, label in enumerate(labels) if at not in named]
+    if any(label.endswith(f" {each}") for each in rest.values() for label in others):
+        return grid  # another one stands beside it, whose name says nothing
     device = next(iter(named.values()))[0].text
     last = grid.heads[-1]
     cells = [c._replace(text=rest.get(at, c.text)) for at, c in enumerate(last.cells)]

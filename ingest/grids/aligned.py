@@ -139,8 +139,9 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     if head is None or not _labelled(head):
         return None
     rows, end = _rows_below(lines, rule + 1, dashes, several=several)
-    measures = MEASURES.search(" ".join(cell.text for cell in head.cells))
-    if not rows or not (measures or (_of_numbers_below(rows) and _said_in_text(lines, top))):
+    labels = " ".join(cell.text for cell in head.cells)
+    telling = MEASURES.search(labels) or _lists_models(labels)
+    if not rows or not (telling or (_of_numbers_below(rows) and _said_in_text(lines, top))):
         return None
     behind = next((line.text for line in lines[end : end + 2] if line.text.strip()), "")
     caption = _BELOW.fullmatch(behind)
@@ -148,6 +149,20 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     return Grid(
         "text", begin, end, (head,), tuple(rows), caption[1] if caption else "", exact=False
     )
+
+
+def _lists_models(labels: str) -> bool:
+    """Whether labels are of what models are made of."""
+    return len({found[0].casefold() for found in _MADE_OF.finditer(labels)}) >= FEWEST_PARTS
+
+
+_MADE_OF = re.compile(
+    r"\b(?:layers|hidden|heads|d_model|d_ff|ffn|schichten|köpfe|couches|têtes|capas|cabezas)\b"
+    r"|层数|头数|隐藏|レイヤ|隠れ|ヘッド|레이어|헤드",
+    re.IGNORECASE,
+)
+
+FEWEST_PARTS = 2
 
 
 def _of_numbers_below(rows: Sequence[GridRow]) -> bool:

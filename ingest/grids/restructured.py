@@ -98,7 +98,7 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
         (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
         for line in lines[begin:end]
     ]
-    followed = _followed(block)
+    followed = _followed(block) or _followed(_under_rule(block))
     if followed is None:
         return None
     heads, rows = followed
@@ -116,6 +116,26 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
     count = max(len([row for row in ragged[: len(heads)] if row]), 1)
     caption = _caption(lines, begin)
     return Grid("rst", begin, end, tuple(made[:count]), tuple(made[count:]), caption, exact=False)
+
+
+def _under_rule(block: Sequence[str]) -> Sequence[str]:
+    """The lines of a simple table whose words stand beside the columns of its rules, below them:
+    as many as there are columns, two blanks apart, and no wider than these."""
+    columns = [found.span() for found in re.finditer("=+", block[0])]
+    made = list(block)
+    for at in range(1, len(block)):
+        texts = re.split(r" {2,}", block[at].strip())
+        fits = (
+            len(text) <= end - begin for text, (begin, end) in zip(texts, columns, strict=False)
+        )
+        if len(texts) == len(columns) and all(fits):
+            made[at] = "".join(
+                text.ljust(end - begin).rjust(end - last)
+                for text, (begin, end), last in zip(
+                    texts, columns, [0, *(each[1] for each in columns)], strict=False
+                )
+            )
+    return made
 
 
 def _followed(block: Sequence[str]) -> tuple[list[Any], list[Any]] | None:

@@ -21,6 +21,7 @@ from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.legends import (
     conditioned,
+    models_in_turn,
     name_templates,
     noted_rows,
     one_but_others,
@@ -289,10 +290,12 @@ def _bind(
     of_unmarked, unmarked = noted_rows.tell(every, prose)
     of_some, conditions = conditioned.tell(every, prose)
     of_one, singled = one_but_others.tell(every, prose)
-    told |= (
-        of_some | of_one | of_unmarked | of_names | switched_formats.tell(every, paragraphs(prose))
-    )
-    explained: list[Sign | Explanation] = [*signs, *unmarked, *templates, *conditions, *singled]
+    in_turn, turns = models_in_turn.tell(every, prose, letters)
+    told |= of_some | of_one | of_unmarked | of_names | in_turn
+    told |= switched_formats.tell(every, paragraphs(prose))
+    explained: list[Sign | Explanation] = [
+        *signs, *unmarked, *templates, *conditions, *singled, *turns
+    ]  # fmt: skip
     prose = without(prose, explained)
     stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
     stated = with_degrees(stated, letters)

@@ -8,7 +8,7 @@ lines with the names of degrees for their letters: `TP=8` for `$t = 8$`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.ingest.columns.headers import in_letters
 from assay.ingest.grids.grid import LONGEST
@@ -62,6 +62,20 @@ _GOES_ON = deferred(
 """A further letter behind one that was said to be a degree: `, $p$ the pipeline parallel size`."""
 
 
+_A_VALUE = r"\$([A-Za-z])\s?=\s?[0-9]{1,4}"
+
+_VALUED = re.compile(r"\$[A-Za-z] ?= ?[0-9]")
+"""In every line that gives a letter its value."""
+
+_WITH_VALUE = deferred(
+    r"((?:tensor|pipeline|data|context|expert)[- ](?:model[- ])?parallel)(?:ism)?"
+    rf"(?: (?:degree|size))?,? \(?{_A_VALUE}\b"
+    rf"|{_A_VALUE}\$(?: |-way )(pipeline|tensor|data|expert)[- ](?:parallel(?:ism)?|stages|ranks)"
+)
+"""A letter with its value beside what it is the degree of: `tensor parallelism ($t=8$)`, `$p=8$
+pipeline stages`."""
+
+
 def degrees_by_letter(text: str) -> dict[str, str]:
     """Letters that a text says to be degrees of parallelism, each with the label of its kind.
 
@@ -92,6 +106,18 @@ def degrees_by_letter(text: str) -> dict[str, str]:
     for told in _GOES_ON.finditer(text) if found and outright else ():
         found.setdefault(_bare(told[1]), _kind(told[2]))
     return found if outright or {"TP", "PP"} <= set(found.values()) else {}
+
+
+def _with_values(text: str) -> Iterator[tuple[str, str]]:
+    """Letters beside whose values it is said what they are the degrees of, and their kinds.
+
+    >>> list(_with_values("tensor parallelism ($t=8$) with $p=4$ pipeline stages"))
+    [('t', 'TP'), ('p', 'PP')]
+    >>> list(_with_values("on $p=4$ ranks"))
+    []
+    """
+    for told in _WITH_VALUE.finditer(text):
+        yield told[2] or told[3], _kind(told[1] or told[4])
 
 
 _TAGS = re.compile(r"</?(?:code|i|em|b|strong|var|tt)>|</?(?:p|li|td|div|span)>")
@@ -151,4 +177,6 @@ def letters_in(lines: Sequence[Line]) -> dict[str, str]:
         if any(map(line.text.__contains__, ("aral", "ipeline stages", "并行"))):
             for letter, kind in degrees_by_letter(in_letters(line.text)).items():
                 found.setdefault(letter, set()).add(kind)
+        for letter, kind in _with_values(line.text) if _VALUED.search(line.text) else ():
+            found.setdefault(letter, set()).add(kind)
     return {letter: kinds.pop() for letter, kinds in found.items() if len(kinds) == 1}

@@ -39,6 +39,8 @@ _OTHERWISE = deferred(
     r"|experiments|measurements|tables)|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
     r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
     r"(?:was|were|is|has been) (?:pre-?)?trained)|>=|≥|推理|支持|要求"
+    r"|\b(?:reference|baseline|competing) (?:cards?|devices?|GPUs?|machines?|systems?|hardware"
+    r"|values?|numbers?|clusters?)\b|参考(?:卡|设备|机|值|集群|数据)|对照"
     r"|需要|推荐|建议|相比|对比|优于|超过|如果|计划|适合|适用|他们|其他",
     re.IGNORECASE,
 )

@@ -606,13 +606,14 @@ def _commands_raised(
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
     """Whether a statement is of every run, under a heading of nothing else than those."""
     title, text = context.titles.get(statement.section[-1], ""), texts[statement.line]
-    every = of_every_run(text) or (not text.isascii() and _EVERY_RUN.search(text))
+    every = of_every_run(text) or _EVERY_RUN.search(text)
     return bool(every) and not ELSEWHERE.search(title)
 
 
 _EVERY_RUN = deferred(
     r"(?:所有|全部)(?:的)?(?:实验|结果|测试|测量|数据|训练|任务|脚本)(?:默认)?[均都在使采]|(?:全て|すべて)の(?:実験|測定|結果|計測)"
-    r"|모든 ?(?:실험|측정|결과|테스트)|\balle (?:Läufe|Messungen|Experimente)\b"
+    r"|모든 ?(?:실험|측정|결과|테스트)|\b[Aa]lle (?:Läufe|Messungen|Experimente|Modelle)\b"
+    r"|\b(?:wird|wurde|werden|wurden|ist|sind) durchgehend\b"
     r"|\btou(?:s les runs|tes les mesures)\b"
 )
 """Every run in other languages."""

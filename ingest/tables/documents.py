@@ -279,8 +279,9 @@ class Place:
         return captions.Above(over=self.over)
 
     def declared(self) -> list[Line]:
-        """Sentences below the headings around its own that say in what a document measures."""
-        found = []
+        """Headings around its own that say over what their tables are, `Memory by sequence length`,
+        and sentences below these that say in what a document measures."""
+        found = [heading for heading, _ in self.around[:-1] if _OVER_WHAT.search(heading.text)]
         for heading, texts in self.around[:-1]:
             sentences = _SENTENCE.split(" ".join(texts))
             found += [heading._replace(text=s) for s in sentences if _DECLARES.search(s)]
@@ -395,6 +396,12 @@ _LEGEND = re.compile(
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
+
+_OVER_WHAT = re.compile(
+    r"\b(?:by|over|across|against|vs\.?|versus) (?:the )?(?:sequence|context|batch|micro-?batch)"
+    r"(?:[ -](?:lengths?|sizes?))?\s*$",
+    re.IGNORECASE,
+)
 
 _OF_MEMORY = re.compile(
     r"(?<![A-Za-z])(mem|memory|显存|メモリー?|메모리|VRAM|vram)(?![A-Za-z])(?! +\|[^|]*\bmem\b)"
@@ -810,12 +817,12 @@ _UNIT_WORDS = ("单位", "単位", "단위", "unit")
 
 def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     """Names that a line gives a unit, or a device, and what they mean with it."""
-    if any(word in words for word in _UNIT_WORDS):
-        if taken := _OF_MEMORY.search(text):
-            yield taken[1], f"memory ({taken[2]})"
-        if rated := _OF_RATES.search(text):
-            yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
-    elif "显存" in words and (taken := _IN_BRACKETS.search(text)):
+    in_units = any(word in words for word in _UNIT_WORDS)
+    if in_units and (rated := _OF_RATES.search(text)):
+        yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
+    taken = _OF_MEMORY.search(text) if in_units else None
+    taken = taken or (_IN_BRACKETS.search(text) if "显存" in words else None)
+    if taken:
         yield taken[1], f"memory ({taken[2]})"
     if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
         for spelt in (of_one[1].upper(), of_one[1].lower()):

@@ -317,6 +317,8 @@ def over_counts(
         return None
     if any(not any(map(str.isalpha, text)) for text in first):
         return None
+    if not corner.spec.dtype.is_integer():
+        return None  # what is switched on and off in its cells
     name = corner.spec.name
     told = [{name: label[0].replace(",", "")} for label in labels if label]
     return Column(corner.label, None), told

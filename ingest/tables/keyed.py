@@ -753,7 +753,7 @@ class SetUps:
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     """The field that the first cell of a row names, with the value in another; or the several that
     it names or that the value says in words, of machines or of how a model is split up."""
-    if len(row.cells) <= at:
+    if len(row.cells) <= at or _OF_ANOTHER.search(plain(row.cells[0].text)):
         return {}
     in_words = _in_words(row.cells[0].text, row.cells[at])
     if len(in_words) > 1:
@@ -763,6 +763,15 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
         or _each(_several(row.cells[0].text), row.cells[at])
         or in_words
     )
+
+
+_OF_ANOTHER = re.compile(
+    r"\b(?:reference|baseline|compar(?:ed|ison|ing)|competing|other|previous|referenz|vergleich\w*"
+    r"|référence|comparaison|referencia|comparación)\b"
+    r"|参考|参照|对比|对照|比较|比較|対照|비교|참고",
+    re.IGNORECASE,
+)
+"""In the label of a row about what the runs are compared with."""
 
 
 def _in_words(label: str, at: GridCell) -> dict[str, Cell]:
@@ -814,6 +823,8 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
             return {"gpu": cell, many: cell._replace(text=count.replace(",", ""))}
         if not word and (apart := _DEVICE_AND_REMARK.fullmatch(text)) and device:
             return _with_its_remark(device, apart, place)
+        if device is None and (own := _COUNTED_OF_NODE.fullmatch(text)):
+            return _of_unknown_name(own, place)
     else:
         how = how_much_again(text) if spec.name == "recompute" else None
         if how is not None and how != "on":
@@ -846,6 +857,22 @@ _DEVICE_AND_REMARK = re.compile(
     r"(?:\s?[,，;；、]\s?(?P<remark>[^,，;；]{1,40}))?\s?"
 )
 """The name of a device, its memory in brackets perhaps, and a remark: `910B (64GB), 8 per node`."""
+
+_COUNTED_OF_NODE = re.compile(
+    r"(?P<count>[1-9][0-9]?) ?[x×*] ?(?P<name>[A-Za-z][\w.-]{1,20}(?: [\w.-]{1,12}){0,3}?)"
+    r"\s?(?:/|per|in each|je|pro|par|por)\s?(?:node|server|host|machine|节点|服务器|机|ノード|노드"
+    r"|Knoten|nœud|nodo)",
+    re.IGNORECASE,
+)
+"""So many in each node of a device that is known by no name: `8 x QT-300 64GB / node`."""
+
+
+def _of_unknown_name(own: re.Match[str], place: tuple[int, int]) -> dict[str, Cell]:
+    if not may_be_device(own["name"]):
+        return {}
+    cell = Cell(own["name"], place[0], place[1] + own.start("name"), value_origin="stated")
+    return {"gpu": cell, "gpus_per_node": cell._replace(text=own["count"])}
+
 
 _OF_TWO_DIES = re.compile(r"MI250|Max 1[15]50|\bK80")
 

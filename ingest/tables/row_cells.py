@@ -211,7 +211,19 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         for name, value in layout(remarked[1]).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
         bare = remarked[0]
+    compared = _AS_REFERENCE.fullmatch(plain(bare)) if spec.name == "gpu" else None
+    if compared and only(compared[1]):
+        record.other.append((spec.name, compared[2]))
+        bare = compared[1]
     text_cell(record, spec, bare, at)
+
+
+_AS_REFERENCE = re.compile(
+    r"(\S.*?)\s*[(（\[]?\s*(参考值?|对照|基准|对比|参照|リファレンス|参考値|\breference|\bbaseline|\bref\.?)"
+    r"[)）\]]?",
+    re.IGNORECASE,
+)
+"""A device, and behind its name that others are compared with it: `A800 (reference)`."""
 
 
 def _name_and_remark(text: str) -> tuple[str, str] | None:

@@ -220,6 +220,27 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def with_unknown_devices(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Groups, those as devices that are known by no name and of which the same was measured as of
+    one that is known: `QT-300 tokens/s | QT-300 memory | H100 tokens/s | H100 memory`."""
+    known = {
+        frozenset(_fields(each.own)) for each in groups
+        if {name for name, text in (each.said or {}).items() if text} == {"gpu"}
+    }  # fmt: skip
+
+    def told(group: Group) -> Group:
+        said = {text for text in (group.said or {}).values() if text}
+        device = _NUMBERED.fullmatch(group.label) and said <= {group.label}
+        alike = device and frozenset(_fields(group.own)) in known
+        return replace(group, said={"gpu": group.label}) if alike else group
+
+    return tuple(map(told, groups)) if known else tuple(groups)
+
+
+_NUMBERED = re.compile(r"[A-Z]{1,4}[ -]?[A-Z]{0,3}[0-9]{2,4}[A-Z]{0,3}(?:[ -]?[0-9]{2,3} ?GB)?")
+"""A name of capital letters and a number, as devices have."""
+
+
 def _in_short(name: str, free: Mapping[int, str], schema: Schema) -> dict[int, Column]:
     """Further columns of a side that is named at length once, and in short in a `free` label, of no
     side yet: `Birch MFU` beside `Birch (H100) tok/s/GPU`."""

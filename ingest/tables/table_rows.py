@@ -289,6 +289,10 @@ def _document(
             said = said or [line for line in place.declared() if heard_in(line.text).phrases]
             told = Before(place.heading, said)
             before |= {_in_any_format(grid.header()): told} if said else {}
+            before[_around(place.titles)] = Before(
+                place.heading,
+                [line for line in (*place.near, *table.caption) if _measured_in(line)],
+            )
         tables.append(table)
     _configure(tables, region.source.name, schema, folded, known.legend)
     read = [table for table in tables if table.records]
@@ -353,6 +357,25 @@ class Before(NamedTuple):
 
     heading: str
     said: Sequence[Line]
+
+
+_SAME_AS_THERE = re.compile(
+    r"\W*(?:(?:the )?same (?:settings?|set-?up|conditions|measurements?|quantity|again)|as above"
+    r"|同上|(?:设置|条件)同上|(?:条件|設定)は同じ|gleiche (?:Einstellungen|Bedingungen))",
+    re.IGNORECASE,
+)
+"""How a line above a table begins that was measured as the one before it."""
+
+
+def _measured_in(line: Line) -> bool:
+    """Whether a line names a quantity in which a table may measure."""
+    heard = heard_in(line.text)
+    return bool(heard.phrases or heard.of_memory)
+
+
+def _around(titles: Sequence[Line]) -> tuple[str, ...]:
+    """The headings around that of a table, by their places."""
+    return tuple(str(title.number) for title in titles[:-1])
 
 
 def _in_any_format(labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -556,7 +579,11 @@ class _Table:
     ) -> Sequence[Line]:
         """Lines about a table with the same labels before this one, `before`, where all that
         stands above this one is with what it ran: `## FP8`, `Same models on two nodes`, or its
-        heading is that of the other but for a name: `## Box B` behind `## Box A`."""
+        heading is that of the other but for a name: `## Box B` behind `## Box A`. The same of a
+        table that is set up as the one before it in the section around both."""
+        if any(_SAME_AS_THERE.match(line.text) for line in near):
+            there = before.get(_around(self.place.titles))
+            return there.said if there and not any(map(_measured_in, near)) else ()
         told = before.get(_in_any_format(self.grid.header()))
         said = [line for line in near if line.text.strip()] if told else []
         if told and said and beside(told.heading, self.place.heading):

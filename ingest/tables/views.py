@@ -81,6 +81,7 @@ from assay.ingest.tables.sides import (
     under_one,
     unmarked,
     with_quantities_beside,
+    with_unknown_devices,
 )
 from assay.ingest.tables.turned import grouped_below, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
@@ -150,7 +151,8 @@ def views(
         return iter([View(grid, ())])
     if numberless(grid, schema):
         return iter([_plain(grid, schema, labels)])
-    return _ways(grid, schema, list(_sentences(above)), labels, declared, noted)
+    ways = _ways(grid, schema, list(_sentences(above)), labels, declared, noted)
+    return (replace(view, groups=with_unknown_devices(view.groups)) for view in ways)
 
 
 def _ways(
@@ -782,7 +784,7 @@ def _by_caption(
             columns = [axis[0], *(Column(name, None) for name in axis[1])]
         if not any(named_by.values()):
             sides = free  # beside `Model | Method`
-            named_by |= _by_numbers(columns, sides, above, schema)
+            named_by |= _by_numbers(columns, sides, _with_headings(above, declared), schema)
     found = meant_above(above, declared, schema)
     nearest = [line for line in above if line.text.strip()][-1:]
     nobodys = any(of_a_node(line.text) for line in nearest)
@@ -839,6 +841,14 @@ def _by_numbers(
         return told
     headed_by = [columns[0], *(columns[n] for n in sides)]
     return dict(zip(sides, across(headed_by, above, schema), strict=True))
+
+
+def _with_headings(above: Sequence[Line], declared: Sequence[Line]) -> Sequence[Line]:
+    """The lines above a table, or the heading around its own that says over what its tables are,
+    where none of these does."""
+    over = [line for line in declared if line.text.lstrip().startswith("#")][-1:]
+    named = any(_LENGTHS.search(x.text) or _OF_OTHER_BATCHES.search(x.text) for x in above)
+    return above if named else [*over, *above]
 
 
 def _other_axis(

@@ -55,7 +55,7 @@ _HAS_HANGUL = re.compile("[\uac00-\ud7a3]")
 _HAS_EUROPEAN = re.compile(
     r"nœud|knoten|batch-?grö|losgröße|séquence|sequenz|gradientenakk|akkumulation|läufe|messungen"
     r"|les (?:mesures|runs)|(?:un|une) seule? |(?:par|pro|je|por) (?:gpu|carte|karte|tarjeta)"
-    r"|trainiert"
+    r"|trainiert|neuberechnung"
     r"|entraîn|précision|taille d|tamaño|tamanho|\blotes? |secuencia|entren|longitud|nodos\b"
     r"|\bnós\b"
     r"|camadas|capas\b|couches|treino|treinamos|comprimento|dimensão|una sola|precisión|precisão"

@@ -1,0 +1,173 @@
+"""Settings that one sentence gives several models in turn: `Kite-2B runs on one server with 8
+stages, Kite-9B on two with 16 and Kite-30B on four`.
+
+In: the records of tables, and the lines of their document. Out: the same rows, with what the part
+of such a sentence behind the name of their model says; and these parts, which are of no other rows.
+A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
+TP 4 for Kite-9B`) are not told apart here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+
+from assay.ingest.columns.other_runs import sentences
+from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
+from assay.ingest.prose.degree_letters import with_degrees
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import headed, of_set_up
+
+_OPENS = deferred(
+    r"(?:\W*(?:here|in this section|below|now|hier|ici|in it)?,?\s*)?"
+    r"(?:(?:the|our|both|for|with|we (?:run|train)|das|die|der|für|bei|le|la|les|pour)\s+){0,2}\W*",
+    re.IGNORECASE,
+)
+"""Words of a sentence before the name that opens its first part."""
+
+_BEHIND = deferred(r"\b(?:for|with|on|of|in|at|für|bei|pour|para)\s+(?:the )?\W*$", re.IGNORECASE)
+"""Before a name behind its value, or one that opens a part if the first one does so, too."""
+
+_ENDS = deferred(
+    r"[;；。]|\.(?=\s|$)|,? (?:(?:and|but|with|where|und) )?(?:both|all|each|every|neither|none"
+    r"|the (?:rest|others?)|beide|alle|jeweils)\b"
+)
+"""Where the part of the last name ends: what follows is of all, or of others."""
+
+_NOT_SO = deferred(
+    r"\b(?:respectively|than|vs\.?|versus|compared|while|whereas|faster|slower|if|would|could|can"
+    r"|should|may|might|need\w*|require\w*|fits?|recommend\w*|instead|jeweils|beziehungsweise"
+    r"|schneller|langsamer|als)\b|分别",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose parts are perhaps of no runs, or of others than they name."""
+
+_COUNTED = r"(?:[0-9]{1,5}|one|two|three|four|six|eight|sixteen)"
+
+_NOUN = deferred(
+    rf"\bon (?:a single|an?|{_COUNTED}) (servers?|nodes?|machines?|hosts?|GPUs?|NPUs?|TPUs?|cards?"
+    r"|chips|devices)\b",
+    re.IGNORECASE,
+)
+
+_ELIDED = deferred(rf"(\bon {_COUNTED})(?=\s*(?:,|\(|$|(?:with|using|and|at|in)\b))", re.IGNORECASE)
+"""A count whose noun stood in an earlier part: `GPT-14B on two with …`."""
+
+FEWEST = 2
+
+
+def tell(
+    records: Sequence[Record], lines: Sequence[Line], letters: Mapping[str, str]
+) -> tuple[set[int], Sequence[Explanation]]:
+    """Give rows, in place, what a sentence says of their model in its turn; the lines that said it,
+    and the parts of the sentences. `letters` are those that the document has for degrees."""
+    rows = [row for row in records if row.tabled and row.alike is None and "model" in row.cells]
+    names = {_bare(row.cells["model"].text) for row in rows} - {""}
+    if len(names) < FEWEST or max(map(len, names)) > LONGEST_NAME or len(names) > MOST_NAMES:
+        return set(), ()
+    used, explained = set[int](), list[Explanation]()
+    sayings = list(_sayings(lines, names, letters))
+    heads = [line for line in headed(lines) if line.text.startswith("#")] if sayings else []
+    for name, said in sayings:
+        first, last = _section(heads, said.line)
+        for row in rows:
+            if first <= row.line < last and _bare(row.cells["model"].text) == name:
+                _give(row, said.values)
+        used.add(said.line)
+        explained.append(said)
+    return used, explained
+
+
+def _section(heads: Sequence[Line], line: int) -> tuple[float, float]:
+    """Where the section of a line begins, with those below it, and ends: all of the document for a
+    section on how things were set up."""
+    at = bisect_right(heads, line, key=_number)
+    if not at or of_set_up(heads[at - 1].text.lstrip("# ")):
+        return 0, inf
+    level = _level(heads[at - 1])
+    return heads[at - 1].number, next((h.number for h in heads[at:] if _level(h) <= level), inf)
+
+
+def _number(line: Line) -> int:
+    return line.number
+
+
+def _level(heading: Line) -> int:
+    return len(heading.text) - len(heading.text.lstrip("#"))
+
+
+LONGEST_NAME, MOST_NAMES = 40, 40
+
+
+def _bare(name: str) -> str:
+    return name.strip(" *`_")
+
+
+def _give(row: Record, told: Mapping[str, str]) -> None:
+    for name, text in told.items():
+        same = _AGAIN if name in _AGAIN else (name,)
+        if not any(other in row.cells for other in same):
+            row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
+
+
+_AGAIN = ("recompute", "activation_checkpointing")
+
+
+def _sayings(
+    lines: Sequence[Line], names: set[str], letters: Mapping[str, str]
+) -> Iterator[tuple[str, Explanation]]:
+    """The parts of sentences of a document that models open in turn, each by its model."""
+    every = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    named = re.compile(rf"(?<![\w.-])(?:{every})(?![\w.]*\w|-\w)")
+    for paragraph in paragraphs(lines):
+        text = " ".join(line.text for line in paragraph)
+        at = 0
+        for sentence in sentences(text) if named.search(text) else ():
+            begin, at = at, at + len(sentence)
+            parts = list(_parts(sentence, [*named.finditer(sentence)]))
+            noun = next((n[1] for _, a, b in parts if (n := _NOUN.search(sentence[a:b]))), "")
+            told = [_settings(sentence[a:b], noun, letters) for _, a, b in parts]
+            if sum(map(bool, told)) < FEWEST:
+                continue
+            for (name, first, last), values in zip(parts, told, strict=True):
+                places = tuple(placed(paragraph, begin + first, begin + last))
+                yield name, Explanation(values, places[0][0], places)
+
+
+def _parts(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
+    """The names that open the parts of a sentence in turn, and where each part begins and ends.
+
+    >>> text = "The A-1B runs on 2 nodes, A-3B on four; both are in bf16."
+    >>> [text[a:b] for _, a, b in _parts(text, list(re.finditer(r"A-.B", text)))]
+    [' runs on 2 nodes, ', ' on four']
+    >>> text = "TP 2 for A-1B and TP 4 for A-3B"
+    >>> list(_parts(text, list(re.finditer(r"A-.B", text))))
+    []
+    """
+    if len(found) < FEWEST or len({each[0] for each in found}) < len(found):
+        return
+    if _OPENS.fullmatch(sentence, 0, found[0].start()) is None or _NOT_SO.search(sentence):
+        return
+    behind = [_BEHIND.search(sentence, 0, each.start()) is not None for each in found]
+    if any(behind) and not all(behind):
+        return
+    end = _ENDS.search(sentence, found[-1].end())
+    last = end.start() if end else len(sentence)
+    if _ENDS.search(sentence, found[0].end(), found[-1].start()):
+        return
+    begins = [each.start() for each in found[1:]]
+    for each, until in zip(found, [*begins, last], strict=True):
+        yield each[0], each.end(), until
+
+
+def _settings(part: str, noun: str, letters: Mapping[str, str]) -> Mapping[str, str]:
+    """Settings that the part of a model says; with the noun of a count of another part."""
+    whole = _ELIDED.sub(lambda count: f"{count[1]} {noun.rstrip('s')}s", part) if noun else part
+    (line,) = with_degrees([Line(0, whole, 1, {})], letters)
+    return settings_of(_JOINS.sub("", line.text.strip(" ,.;:")))
+
+
+_JOINS = deferred(r",?\s+(?:and|und|et|y|as well as|the)\s*$", re.IGNORECASE)
