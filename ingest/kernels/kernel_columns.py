@@ -622,7 +622,8 @@ def _names_all(texts: Sequence[str]) -> bool:
 
 
 _NO_ONE = re.compile(
-    r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|(?:fwd|bwd|forward|backward)\b.*"
+    r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|prefill.*|decod.*|"
+    r"(?:fwd|bwd|forward|backward)\b.*"
     r"|m[hlq]a|gqa.*|(?:mean|median|min|max|avg|average|total|sum|geo-?mean|speed-?up|ratio|peak"
     r"|theoretical|error|diff|change|delta|gain)\b.*|.*\b[0-9.]{1,8} ?[BMT]\b.*|.*[=%].*)\W*",
     re.IGNORECASE,

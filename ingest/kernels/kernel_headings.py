@@ -312,7 +312,7 @@ _IN_BYTES = deferred(
 """The bytes of a message, said of it: `tensors are [2, 4096] bf16, i.e. 134217728 bytes`."""
 
 _OF_NOTHING = deferred(
-    r"\b(?:zero|empty|no|0)[ -](?:payloads?|bytes?|messages?)\b(?! (?:loss|errors?|copy|copies))",
+    r"\b(?:zero|empty)[ -](?:payloads?|bytes?|messages?)\b(?! (?:loss|errors?|copy|copies))",
     re.IGNORECASE,
 )
 """Words for calls that send nothing, whose time is what any call takes: `zero-payload overhead`."""

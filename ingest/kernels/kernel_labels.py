@@ -315,7 +315,8 @@ _OF_DEVICE = re.compile(
 _AS_COUNTED = re.compile(
     r" ?[(\[](?:eff(?:ective|\.)?|achieved|measured|actual|avg\.?|average|median|mean|p50|approx\.?"
     r"|model|algorithmic)[)\]]$"
-    r"|(?<=s)[ _](?:eff(?:ective)?|achieved|measured|actual|median|mean|p50)$",
+    r"|(?:(?<=flops)|(?<=flop/s)|(?<=[gt]ops)|(?<=B/s))"
+    r"[ _](?:eff(?:ective)?|achieved|measured|actual|median|mean|p50)$",
     re.IGNORECASE,
 )
 """How a rate was counted, behind its unit: `GB/s (eff.)`, `tflops_effective`."""
