@@ -184,7 +184,8 @@ def upright(grid: Grid) -> Grid:
         _NUMBER.fullmatch(_MARKS.sub("", cell.text).strip())
         for row in grid.rows for cell in row.cells[1:]
     )  # fmt: skip
-    if not (named and numbers):
+    grows = _WORDS.fullmatch(labels[0]) is not None and _grow(labels[1:])
+    if not ((named or grows) and numbers):
         return grid
     made = grid.turned()
     corner = "" if labels[0].casefold() in _NOTHING_SAID else labels[0]
@@ -192,6 +193,21 @@ def upright(grid: Grid) -> Grid:
     first, *others = made.heads[0].cells
     head = replace(made.heads[0], cells=(first._replace(text=named_so), *others))
     return replace(made, heads=(head,))
+
+
+def _grow(labels: Sequence[str]) -> bool:
+    """Whether labels are the numbers, from the least to the most, of one size that columns have.
+
+    >>> _grow(["64", "512", "2,048"]), _grow(["1", "2", "4"]), _grow(["2", "1"]), _grow(["8"])
+    (True, True, False, False)
+    """
+    if len(labels) <= 1 or not all(map(_A_COUNT.fullmatch, labels)):
+        return False
+    numbers = [int(label.replace(",", "")) for label in labels]
+    return numbers == sorted({*numbers})
+
+
+_A_COUNT = re.compile(r"[1-9][0-9]{0,8}|[1-9][0-9]{0,2}(?:,[0-9]{3}){1,3}")
 
 
 def numbered_in_turn(labels: Sequence[str]) -> set[str]:

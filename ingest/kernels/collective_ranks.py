@@ -198,11 +198,12 @@ def _around(cell: Cell) -> tuple[float, float]:
 
 
 _OF_RANKS = re.compile(
-    r"([0-9]{1,5}) ?(?:GPUs?|ranks?|devices?|processes|procs|[卡张])(?![A-Za-z])"
-    r" ?[:：,/|–-]? ?(\S.*)",
+    r"(?:(?:W|world[ _]?size|n?ranks|n?gpus|np) ?= ?(?P<named>[0-9]{1,5})(?![0-9])"
+    r"|(?P<many>[0-9]{1,5}) ?(?:GPUs?|ranks?|devices?|processes|procs|[卡张])(?![A-Za-z]))"
+    r" ?[:：,/|–-]? ?(?P<rest>\S.*)",
     re.IGNORECASE,
 )
-"""A number of ranks in front of what is measured of as many."""
+"""A number of ranks in front of what is measured of as many: `8 GPUs: busbw`, `W=8 (us)`."""
 
 SEVERAL = 2
 
@@ -213,9 +214,10 @@ def ranks_apart(grid: Grid) -> Grid:
     if not grid.heads or grid.labels:
         return grid
     labels = [plain(label) for label in grid.header()]
-    found = {at: told for at, label in enumerate(labels) if (told := _OF_RANKS.fullmatch(label))}
-    many = list(dict.fromkeys(told[1] for told in found.values()))
-    sides = {n: {told[2]: at for at, told in found.items() if told[1] == n} for n in many}
+    matched = {at: told for at, label in enumerate(labels) if (told := _OF_RANKS.fullmatch(label))}
+    found = {at: (each["named"] or each["many"], each["rest"]) for at, each in matched.items()}
+    many = list(dict.fromkeys(count for count, _ in found.values()))
+    sides = {n: {rest: at for at, (count, rest) in found.items() if count == n} for n in many}
     names = list(sides[many[0]]) if many else []
     if len(many) < SEVERAL or any(list(side) != names for side in sides.values()):
         return grid

@@ -37,6 +37,7 @@ from assay.ingest.kernels.kernel_rates import (
     beside_libraries,
     by_devices,
     in_proved_ratios,
+    named_behind,
     named_sides,
     of_a_type,
     of_cuda,
@@ -133,6 +134,7 @@ def columns_of(
     columns = of_formats(
         grid, of_wholes(grid, of_kernels(grid, columns, table.schema), table.schema), table.schema
     )
+    columns = named_behind(grid, columns, table.schema)
     columns = of_terse_rates(grid, of_cuda(grid, columns, table.schema), table.schema)
     columns = _beside_sides(times_of_rates(grid, columns, table.schema), table.schema)
     columns = of_their_passes(grid, with_their_rates(columns, table.schema))
@@ -588,15 +590,16 @@ def _beside_sides(columns: Sequence[Column], schema: Schema) -> list[Column]:
 def _of_names(
     grid: Grid, columns: Sequence[Column], schema: Schema, *, alone: bool
 ) -> list[Column]:
-    """Columns of products, or of passes side by side, with the one of names as that of who computes
-    them, where no other is: `Implementation | M | N | K | ms`; the first, where all rows are of one
-    product `alone`."""
+    """Columns of products and of attention, or of passes side by side, with the one of names as
+    that of who computes them, where no other is: `Implementation | M | N | K | ms`; the first,
+    where all rows are of one product `alone`."""
     made = list(columns)
     told = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
     passes = {each.aside["direction"] for each in columns if "direction" in each.aside}
     several = len(passes) > 1 and not alone
     sized = any(each.aside.keys() & _SAID_BY_LABELS for each in columns)
-    if not ("m" in fields(schema) or several or sized) or {"kernel", "operator"} & told:
+    attends = "kv_seq" in fields(schema) and {"seq", "heads", "head_dim"} <= told
+    if not ("m" in fields(schema) or several or sized or attends) or {"kernel", "operator"} & told:
         return made
     bare = not plain(grid.header()[0]) and (sized or several)
     places = [at for at, label in enumerate(grid.header())
@@ -604,7 +607,7 @@ def _of_names(
               and (normalise(plain(label)) in _WHO or ((alone or bare) and not at))]  # fmt: skip
     for at in places if len(places) == 1 else ():
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-        if bare and not at and any(map(_of_no_one, texts)):
+        if ((bare and not at) or attends) and any(map(_of_no_one, texts)):
             continue
         if _names_all(texts):
             made[at] = Column(fields(schema)["kernel"])
@@ -619,7 +622,8 @@ def _names_all(texts: Sequence[str]) -> bool:
 
 
 _NO_ONE = re.compile(
-    r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|(?:fwd|bwd|forward|backward)\b.*"
+    r"\W*(?:(?:non-?|not )?causal|full|dense|masked|bidirectional|prefill.*|decod.*|"
+    r"(?:fwd|bwd|forward|backward)\b.*"
     r"|m[hlq]a|gqa.*|(?:mean|median|min|max|avg|average|total|sum|geo-?mean|speed-?up|ratio|peak"
     r"|theoretical|error|diff|change|delta|gain)\b.*|.*\b[0-9.]{1,8} ?[BMT]\b.*|.*[=%].*)\W*",
     re.IGNORECASE,
@@ -750,9 +754,14 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
         rated |= measured and told.spec == fields(schema)["flops_rate"]
         if measured or RATIO.search(label) or (each_device and _OF_A_DEVICE.search(label)):
             continue
-        if any(map(BARE_NUMBER.match, cells)):
+        shares = all(map(_A_SHARE.fullmatch, cells))
+        if any(map(BARE_NUMBER.match, cells)) and not shares:
             return False
     return rated
+
+
+_A_SHARE = re.compile(r"[0-9][0-9.]* ?[%％x×]|[-–—]?")
+"""A number that compares, and is of no call: `76.5%`, `1.24x`."""
 
 
 _OF_A_TILE = re.compile(

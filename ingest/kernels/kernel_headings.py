@@ -311,6 +311,12 @@ _IN_BYTES = deferred(
 )
 """The bytes of a message, said of it: `tensors are [2, 4096] bf16, i.e. 134217728 bytes`."""
 
+_OF_NOTHING = deferred(
+    r"\b(?:zero|empty)[ -](?:payloads?|bytes?|messages?)\b(?! (?:loss|errors?|copy|copies))",
+    re.IGNORECASE,
+)
+"""Words for calls that send nothing, whose time is what any call takes: `zero-payload overhead`."""
+
 _IN_PARTS = deferred(
     r"(?<=[,;(:–—-] )((?:[1-9][0-9]{0,3} ?[KM]|[1248] ?G)iB)(?=\s*(?:[,;):]|$))"
     r"|(?<=\()((?:[1-9][0-9]{0,3} ?[KM]|[1248] ?G)iB)(?=[,;)])"
@@ -1362,6 +1368,8 @@ def _sizes_of_messages(text: str) -> set[int]:
     if not sizes:
         sizes = {_whole(size) for size in _IN_BYTES.findall(text)}
         sizes |= {_whole(size) for size in _OF_SIZE.findall(text)}
+    if _OF_NOTHING.search(text) and _OF_COLLECTIVES.search(text):
+        sizes.add(0)
     if not sizes and _OF_COLLECTIVES.search(text):
         sizes = {_whole(one or other) for one, other in _IN_PARTS.findall(text)}
     return sizes

@@ -82,7 +82,7 @@ _SQUARE = re.compile(
     r"(?:[a-z\u2e80-\uffff ]+\()?=?([mnk]) ?= ?(?!\1)([mnk]) ?= ?(?!\1|\2)[mnk]\)?", re.IGNORECASE
 )
 
-_PRODUCT = re.compile(
+PRODUCT = re.compile(
     r"(?:[a-z\u2e80-\uffff ]*[( ])?([mnk]) *[x×*, ] *([mnk]) *[x×*, ] *([mnk])\)?", re.IGNORECASE
 )
 
@@ -231,7 +231,7 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
     if {"m", "n", "k"} <= set(fields(schema)):
         if _SQUARE.fullmatch(label):
             return Column(sizes="mnk")
-        if product := _PRODUCT.fullmatch(label):
+        if product := PRODUCT.fullmatch(label):
             letters = "".join(product.groups()).casefold()
             return Column(sizes=letters if len(set(letters)) == 3 else "")
     if named := _PROVIDED.fullmatch(label):
@@ -305,7 +305,7 @@ def at_an_end(
 
 
 _OF_DEVICE = re.compile(
-    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained)[ _]"
+    r"(?:gpu|cuda|device|kernel|achieved|measured|eff(?:ective|\.)?|actual|sustained)[ _]"
     r"(?=[TG]i?(?:FLOP|B)[A-Za-z/]{0,6}$)|(?:avg\.?|average)[ _](?=[TG]i?B(?:/s|ps|/sec)$)",
     re.IGNORECASE,
 )
@@ -314,15 +314,17 @@ _OF_DEVICE = re.compile(
 
 _AS_COUNTED = re.compile(
     r" ?[(\[](?:eff(?:ective|\.)?|achieved|measured|actual|avg\.?|average|median|mean|p50|approx\.?"
-    r"|model|algorithmic)[)\]]$",
+    r"|model|algorithmic)[)\]]$"
+    r"|(?:(?<=flops)|(?<=flop/s)|(?<=[gt]ops)|(?<=B/s))"
+    r"[ _](?:eff(?:ective)?|achieved|measured|actual|median|mean|p50)$",
     re.IGNORECASE,
 )
-"""How a rate was counted, behind its unit: `GB/s (eff.)`."""
+"""How a rate was counted, behind its unit: `GB/s (eff.)`, `tflops_effective`."""
 
 
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
-    label = _AS_COUNTED.sub("", label) if label.endswith((")", "]")) else label
+    label = _AS_COUNTED.sub("", label)
     label = label.rstrip("? ？") if label.endswith(("?", "？")) else label  # `causal?`
     label = _with_its_unit(english(label) if european(label) else label)
     known, columns = by_label(schema), fields(schema)
@@ -415,7 +417,7 @@ def _bandwidth_with_unit(label: str) -> str:
 _UNITS_ALONE = {
     "gbps": ("bandwidth", 1e9), "gbpersec": ("bandwidth", 1e9), "gbpers": ("bandwidth", 1e9),
     "tops": ("flops_rate", 1e12), "top/s": ("flops_rate", 1e12), "tops/s": ("flops_rate", 1e12),
-    "gop/s": ("flops_rate", 1e9), "gops/s": ("flops_rate", 1e9),
+    "gop/s": ("flops_rate", 1e9), "gops/s": ("flops_rate", 1e9), "gops": ("flops_rate", 1e9),
     "pop/s": ("flops_rate", 1e15), "pops/s": ("flops_rate", 1e15),
 }  # fmt: skip
 """Labels that are a unit: of memory bandwidths, which nobody counts in bits, and of operations."""

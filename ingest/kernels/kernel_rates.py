@@ -300,6 +300,26 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
     return made
 
 
+def named_behind(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with rates behind which brackets have the name of one whose time stands beside them,
+    or three letters or more that it alone begins with: `Optimized (ms) | GFLOPS (opt)`."""
+    made = list(columns)
+    timed = [each for each in columns if each.spec and each.spec.name == "time"]
+    sides = {each.aside["kernel"].casefold(): each.aside for each in timed
+             if list(each.aside) == ["kernel"]}  # fmt: skip
+    for at, label in enumerate(map(plain, grid.header()) if sides else ()):
+        sized = SIZED.fullmatch(label) if columns[at] == Column() else None
+        told = measured_as(sized[1], schema) if sized and len(sized[2]) > SEVERAL else None
+        if sized is None or told is None or told.spec is None or told.spec.name not in _RATES:
+            continue
+        word = sized[2].casefold()
+        mine = [side for name, side in sides.items() if name.startswith(word)]
+        mine = [sides[word]] if word in sides else mine
+        if len(mine) == 1 and told.scale and not told.aside:
+            made[at] = replace(told, aside=mine[0])
+    return made
+
+
 def of_their_passes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
     """Columns with rates that name no pass given to the one of several passes whose times make
     them: each right behind its own time, `fwd (us) | GB/s | bwd (us)`, or where the same work is
@@ -1209,7 +1229,7 @@ def _of_attention(grid: Grid, columns: Sequence[Column], own: Mapping[int, Colum
     return len(areas) >= SEVERAL_SIZES and 0 < max(works) <= min(works) * SPREAD
 
 
-_WORK = re.compile(r"[KMGTP]?FLOPS?(?: ?\((?:theoretical|total|ideal)\))?", re.IGNORECASE)
+_WORK = re.compile(r"[KMGTP]?(?:FL)?OPS?(?: ?\((?:theoretical|total|ideal)\))?", re.IGNORECASE)
 """A label of work, or of a rate: of which the numbers below it tell."""
 
 
@@ -1384,7 +1404,9 @@ LONGEST_NAME = 80
 
 
 _ANY_BANDWIDTH = re.compile(
-    r"(?:(?:avg|average|mean)[ _.]{0,2})?(?:bandwidth|bw|throughput)", re.IGNORECASE
+    r"(?:(?:avg|average|mean|raw|eff(?:ective)?|achieved|measured|message|payload|data)[ _.]{0,2})?"
+    r"(?:bandwidth|bw|throughput)",
+    re.IGNORECASE,
 )
 
 _IN_MEGABYTES = {"KB": 1, "MB": 2, "GB": 3}
@@ -1410,10 +1432,16 @@ def of_their_times(
              and columns[at] == Column() and each[2] in BANDWIDTH
              and _ANY_BANDWIDTH.fullmatch(each[1])]  # fmt: skip
     size = held.get("bytes", held.get("elements"))
-    if len(rates) != 1 or "time" not in held or {"algbw", "busbw"} & held.keys():
+    if len(rates) != 1 or "time" not in held or "algbw" in held:
         return made
     [(rate, scale)], time = rates, held["time"]
     if not columns[time].scale:
+        return made
+    if "busbw" in held:  # beside which it is that of the algorithm alone, or nobody's
+        moved = (size, columns[size].scale) if size is not None and "bytes" in held else None
+        took = time, columns[time].scale
+        if moved and moved[1] and over_time(grid, moved, took, (rate, scale)):
+            made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
         return made
     if size is None:
         if (said := above.get("bytes")) and over_time(

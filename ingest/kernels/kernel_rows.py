@@ -92,6 +92,7 @@ from assay.ingest.kernels.row_names import (
     attention_in_names,
     cube_of_label,
     devices_apart,
+    labels_in_full,
     parts_apart,
     said_by_columns,
     said_by_row,
@@ -150,7 +151,7 @@ def kernel_rows(
     device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     of_ranks = _of_exchanges if "op" in fields(table.schema) else _as_it_is
-    grids = _grids(lines if others else plainly, (table, *others), shaped)
+    grids = labels_in_full(_grids(lines if others else plainly, (table, *others), shaped))
     lines = below_comments(lines, grids)
     tables = map(tuples_apart, apart(list(map(of_ranks, grids))))
     for each in tables:
@@ -626,8 +627,9 @@ def _grids(
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
         return [upright(with_second_heads(pointed(each))) for each in found]
-    called = begin is not None and any(
-        _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
+    whole = _split(lines, tuples_apart(begin)) if begin is not None else None
+    called = whole is not None and any(
+        _columns(lines, shaped(whole), each, _above(lines, whole, each), lambda: "")
         for each in tables
     )
     return list(map(with_second_heads, delimited(lines, named=False))) if called else []

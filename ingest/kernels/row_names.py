@@ -18,7 +18,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import names_format
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.kernels.kernel_headings import LIBRARIES, names_operator
-from assay.ingest.kernels.kernel_labels import FORMATS, SIZED, UNMEASURED, Column
+from assay.ingest.kernels.kernel_labels import FORMATS, PRODUCT, SIZED, UNMEASURED, Column
 from assay.ingest.kernels.settings_around import (
     FAR,
     MOST_HEADS,
@@ -123,6 +123,9 @@ _OF_BLAS = re.compile(
 )
 """The name of a product in BLAS, whose first letter is its format: `cuBLAS SGEMM`."""
 
+_OF_BOTH_OPERANDS = re.compile(r"(?<![A-Za-z0-9])[Ww][1-9][0-9]?[Aa][1-9][0-9]?(?![A-Za-z0-9])")
+"""Bits of weights and of what these are multiplied with, together: `Marlin W4A16`."""
+
 _OF_WEIGHTS = re.compile("int[0-7]|marlin|b(?:its)?n(?:andbytes|b)", re.IGNORECASE)
 """Found in names of those who multiply narrow weights with something wider."""
 
@@ -139,8 +142,12 @@ def _of_own_format(
         if "dtype" not in above and len({*_OF_BLAS.findall(text)}) == 1:
             word = format_said(text)
             return {**above, "dtype": Cell(word, cell.line, cell.column)} if word else above
+        if "m" not in above and not any(map(_of_a_product, columns)):
+            continue
+        if len(both := {*_OF_BOTH_OPERANDS.findall(text)}) == 1:
+            return {**above, "dtype": Cell(both.pop(), cell.line, cell.column)}
         named = _OF_FORMAT.fullmatch(text) if any(map(str.isdigit, text)) else None
-        if named and not _OF_WEIGHTS.search(text) and any(map(_of_a_product, columns)):
+        if named and not _OF_WEIGHTS.search(text):
             word = named["first"] or named["last"]
             return {**above, "dtype": Cell(word, cell.line, cell.column)}
     return above
@@ -428,12 +435,9 @@ def tuples_apart(grid: Grid) -> Grid:
     texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
     if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
         return grid
-    letters = [normalise(each) for each in labels]
-    if sorted(letters) == ["k", "m", "n"]:
+    if sorted(map(normalise, labels)) == ["k", "m", "n"]:
         return grid  # of a product, in its order
-    named_so = [OF_ATTENTION.get(letter, "") for letter in letters]
-    if {"heads", "seq", "head_dim"} <= {*named_so} and len({*named_so}) == len(labels):
-        labels = named_so if all(named_so) else labels
+    labels = _as_of_attention(labels)
 
     def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
         cells = (row.cells[0]._replace(text=part) for part in parts)
@@ -441,6 +445,51 @@ def tuples_apart(grid: Grid) -> Grid:
 
     split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+def _as_of_attention(labels: Sequence[str]) -> list[str]:
+    """Names of sizes as those of attention, where heads, a length and the size of a head are among
+    them and each is one of these; any others as they are."""
+    named = [OF_ATTENTION.get(normalise(label), "") for label in labels]
+    whole = {"heads", "seq", "head_dim"} <= {*named} and len({*named}) == len(labels)
+    return named if whole and all(named) else [*labels]
+
+
+_IN_FULL = re.compile(r"(?P<name>\w{2,20}(?: \w{2,20})?) ?[(\[](?P<sizes>[^()\[\]]{5,80})[)\]]")
+
+_BETWEEN_SIZES = re.compile(r" ?[×*] ?| x |, ?")
+
+
+def labels_in_full(grids: Sequence[Grid]) -> list[Grid]:
+    """Grids with the labels of sizes that a table further up gives in full: `shape` below one with
+    `shape (batch × heads × seqlen × dim)`, where every cell has as many numbers as that has names.
+    """
+    told, made = dict[str, str](), list[Grid]()
+    for grid in grids:
+        if len(grid.heads) != 1 or grid.labels:
+            made.append(grid)
+            continue
+        head, labels = grid.heads[0], [plain(label) for label in grid.header()]
+        known = {at: full for at, label in enumerate(labels)
+                 if (full := told.get(normalise(label))) and _as_many(grid, at, full)}  # fmt: skip
+        cells = (cell._replace(text=known.get(at, cell.text)) for at, cell in enumerate(head.cells))
+        made.append(
+            replace(grid, heads=(replace(head, cells=tuple(cells)),)) if known else grid
+        )  # fmt: skip
+        full_ones = [found for label in labels if (found := _IN_FULL.fullmatch(label))]
+        told |= {normalise(each["name"]): each[0] for each in full_ones
+                 if len(_BETWEEN_SIZES.split(each["sizes"])) >= len("mnk")}  # fmt: skip
+    return made
+
+
+def _as_many(grid: Grid, at: int, label: str) -> bool:
+    """Whether every cell of a column has as many sizes as a label in full names."""
+    found = _IN_FULL.fullmatch(label)
+    many = len(_BETWEEN_SIZES.split(found["sizes"])) if found else 0
+    texts = [plain(row.cells[at].text) for row in grid.rows if len(row.cells) == grid.width]
+    parts = [_TIMES_OR_COMMA.split(text.strip("()[]")) for text in texts]
+    sized = all(all(map(str.isdecimal, each)) for each in parts)
+    return bool(parts) and sized and all(len(each) == many for each in parts)
 
 
 _OUTSIDE = re.compile(r"[(\[][^()\[\]]{0,80}[)\]]")
@@ -748,7 +797,8 @@ def _shaped(grid: Grid) -> Grid:
             return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
 
         split = tuple(map(row_of, rows, told))
-        return replace(grid, heads=(row_of(grid.heads[0], names),), rows=split)
+        head = row_of(grid.heads[0], _as_of_attention(names))
+        return replace(grid, heads=(head,), rows=split)
     return grid
 
 
@@ -1190,7 +1240,8 @@ def products_apart(grid: Grid) -> Grid:
     for at, cell in enumerate(rows[0].cells):
         if not any(map(str.isdigit, cell.text)) or len(cell.text) > LONGEST:
             continue
-        if (split := _underscored(grid, at, rows)) is not None:
+        split = _underscored(grid, at, rows) or _in_named_order(grid, at, rows)
+        if split is not None:
             return split
         texts = [_STYLE.sub("", row.cells[at].text).strip() for row in rows]
         told = [_of_operands(text) or _of_chains(text) or _of_a_tuple(text) for text in texts]
@@ -1230,6 +1281,20 @@ def _underscored(grid: Grid, at: int, rows: Sequence[GridRow]) -> Grid | None:
     first = 0 if any(each[0] for each in told) else 1
     labels = ["of", *names][first:]
     return _sizes_apart(grid, at, labels, rows, [each[first:] for each in told])
+
+
+_THREE_SIZES = re.compile(r"[(\[]?([0-9]{1,8}) ?[x×*,] ?([0-9]{1,8}) ?[x×*,] ?([0-9]{1,8})[)\]]?")
+
+
+def _in_named_order(grid: Grid, at: int, rows: Sequence[GridRow]) -> Grid | None:
+    """The grid with the three sizes apart of products below the letters of all three: `128×512×64`
+    below `Shape (M×N×K)`. None where the column is of something else."""
+    named = PRODUCT.fullmatch(plain(grid.header()[at]))
+    letters = [letter.casefold() for letter in named.groups()] if named else []
+    told = [_THREE_SIZES.fullmatch(_STYLE.sub("", row.cells[at].text).strip()) for row in rows]
+    if len({*letters}) < len("mnk") or not all(told):
+        return None
+    return _sizes_apart(grid, at, letters, rows, [each.groups() for each in told if each])
 
 
 _NAMED_TUPLE = re.compile(

@@ -426,6 +426,16 @@ _OF_A_PEAK = re.compile(
 """Words on the most that a device can do in a format, which say nothing of the calls beside them;
 or an attribute in a line of code: `info().bf16_ops_per_second`."""
 
+_SPEAKS_OF_CHECKS = re.compile(r"tolerance|reference|check|ground truth|oracle", re.IGNORECASE)
+
+_OF_A_CHECK = re.compile(
+    rf"\b{NUMBER_FORMAT} (?:tolerances?|references?|ground truth|oracle)\b"
+    rf"|\bcross-?check\w{{0,3}}\b[^.;|]{{0,40}}? {NUMBER_FORMAT}\b",
+    re.IGNORECASE,
+)
+"""Words on what results were checked with, in a format of its own: `within fp16 tolerance`, `an
+fp32 reference`."""
+
 _OF_C = {"half": "fp16", "single": "fp32", "float": "fp32", "double": "fp64"}
 
 
@@ -444,6 +454,7 @@ def format_said(text: str) -> str | None:
     """
     text = _UNLESS.sub("", text) if "nless" in text or "xcept" in text else text
     text = _OF_A_PEAK.sub(" ", text) if "peak" in text or ")." in text else text
+    text = _OF_A_CHECK.sub(" ", text) if _SPEAKS_OF_CHECKS.search(text) else text
     if option := _OPTION.search(text):
         return _OF_C.get(option[1], str(option[1]))
     text = _RESULT.sub(" ", text)
@@ -908,6 +919,14 @@ def of_products(lines: Sequence[Line], grid: Grid) -> bool:
     return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
 
 
+def _by_product_libraries(grid: Grid) -> bool:
+    """Whether a name in the first column of a table is that of a library which computes products:
+    rows of calls that `cuBLAS` and whoever else made."""
+    names = [plain(row.cells[0].text) for row in grid.rows if len(row.cells) == grid.width]
+    names = [name for name in names if len(name) <= LONGEST]
+    return any(map(_PRODUCTS.search, names)) and not any(map(_NO_PRODUCTS.search, names))
+
+
 _SQUARE = deferred(
     r"\b[Ss]quare\b|\b([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk]\b"
     r"|\b[Nn] ?[x×*] ?[Nn]\b|方阵"
@@ -937,7 +956,7 @@ _OF_SPECS = deferred(
 def product_above(lines: Sequence[Line], grid: Grid, letters: str) -> dict[str, Cell]:
     """Sizes of some letters that all products of a table have, as the nearest text above says them:
     one line all of them, or each line its own."""
-    squares = letters == "mnk" and of_products(lines, grid)
+    squares = letters == "mnk" and (of_products(lines, grid) or _by_product_libraries(grid))
     nearest = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
     first = [lines[grid.begin]._replace(text=plain(grid.header()[0].replace("³", "^3")))]
     for place, near in enumerate((first, *own_title(lines, grid), *nearest)):
