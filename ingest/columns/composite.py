@@ -92,7 +92,9 @@ _COUNTED = deferred(
 
 _OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices?|cards?|npus?|chips?)", re.IGNORECASE)
 
-_ON_NODES = deferred(r"([0-9]+)[ -]?nodes?", re.IGNORECASE)
+_ON_NODES = deferred(
+    r"([0-9]{1,6})[ -]?(?:nodes?|ノード|노드|节点|節點|Knoten|nœuds)", re.IGNORECASE
+)
 
 _SIZE = deferred(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
 

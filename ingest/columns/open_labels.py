@@ -147,6 +147,7 @@ def with_letters(grid: Grid) -> Grid:
     batch of a step that is a multiple of both."""
     if not grid.heads or grid.labels:
         return grid
+    grid = _with_micro_batches(grid)
     last, told = grid.heads[-1], dict[str, int]()
     labels = [plain(cell.text) for cell in last.cells]
     for at, label in enumerate(labels):
@@ -168,6 +169,27 @@ def with_letters(grid: Grid) -> Grid:
         cell._replace(text=names.get(at, cell.text)) for at, cell in enumerate(last.cells)
     )
     return _last_labelled(grid, cells)
+
+
+_MOST_AT_ONCE = 1024
+"""Sequences of a micro-batch beyond which numbers under `mb` may be megabytes."""
+
+_ACCUMULATES = re.compile(
+    r"(?:grad(?:ient)?s?\.?[ _-]?)?accum(?:\.|ulat\w+)?(?:[ _-]steps?)?|ga|gas", re.IGNORECASE
+)
+
+
+def _with_micro_batches(grid: Grid) -> Grid:
+    """The grid with micro-batches for `mb` over small whole numbers, beside steps of accumulation:
+    elsewhere it may be a memory."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    at = labels.index("mb") if labels.count("mb") == 1 else -1
+    if at < 0 or not any(map(_ACCUMULATES.fullmatch, labels)):
+        return grid
+    sizes = [_count(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    if not sizes or not all(0 < size <= _MOST_AT_ONCE for size in sizes):
+        return grid
+    return _with_labels(grid, {at: "micro batch size"})
 
 
 _AGAIN = (
@@ -910,7 +932,8 @@ def _lowest(grid: Grid) -> tuple[str, ...]:
 
 
 _IN_BYTES = (
-    r"(?:单位(?=[为是:： ])|[*_`\"' ]*)(?:is|are|was|means?|=|:|为|是|：)(?:[^.;|]|\.(?=\S)){0,80}?"
+    r"(?:单位(?=[为是:： ])|[*_`\"' ]*)(?:is|are|was|means?|=|:|为|是|：|は|은|는|est|ist)"
+    r"(?:[^.;|]|\.(?=\S)){0,80}?"
     r"(?:\bin |, ?|\(|单位为? ?|(?<=[为是：]) ?)([GM]i?B)\b"
 )
 

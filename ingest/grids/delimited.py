@@ -22,6 +22,7 @@ from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import COUNTERS, normalise
 
 SEPARATORS = (",", "\t", ";")
@@ -201,8 +202,8 @@ _OF_CODE = re.compile(r"[={}\[\];|]|: |\.$")
 
 def delimited_blocks(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table of separated values among other lines of a document: a header that says what was
-    measured, and right below it rows with as many cells, mostly numbers. What counts steps is a
-    log."""
+    measured, and right below it rows with as many cells, mostly numbers; or one of systems, with
+    the device of each. What counts steps is a log."""
     at = 0
     while at < len(lines):
         grid = _block(lines, at)
@@ -214,7 +215,8 @@ def delimited_blocks(lines: Sequence[Line]) -> Iterator[Grid]:
 def _block(lines: Sequence[Line], at: int) -> Grid | None:
     text = lines[at].text.lstrip("\t")
     separator = next((sign for sign in ",\t" if text.count(sign) >= FEWEST - 1), None)
-    if separator is None or _OF_CODE.search(text) or not MEASURES.search(text):
+    told = MEASURES.search(text) or _OF_SYSTEMS.search(text)
+    if separator is None or _OF_CODE.search(text) or not told:
         return None
     head = _row(_bare(lines[at]), separated(text, separator), separator)
     labels = [cell.text for cell in head.cells]
@@ -230,10 +232,26 @@ def _block(lines: Sequence[Line], at: int) -> Grid | None:
             break
         rows.append(_row(line, cells, separator))
     said = [cell.text for row in rows for cell in row.cells if cell.text]
-    if len(rows) < ROWS or 2 * sum(map(_number, said)) < len(said):
+    if _names_devices(labels, rows):
+        pass
+    elif len(rows) < ROWS or 2 * sum(map(_number, said)) < len(said) or not MEASURES.search(text):
         return None
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     return Grid(syntax, at, at + 1 + len(rows), (head,), tuple(rows))
+
+
+_OF_SYSTEMS = re.compile(r"accelerator|\b(?:gpu|device)(?: (?:model|type))?\b", re.IGNORECASE)
+
+_CALLED_DEVICES = {"accelerator", "gpu", "device", "gpumodel", "gputype", "acceleratortype"}
+
+
+def _names_devices(labels: Sequence[str], rows: Sequence[GridRow]) -> bool:
+    """Whether rows are systems: each has another name in front and the name of its device under
+    the one label of these."""
+    at = [n for n, label in enumerate(labels) if normalise(label) in _CALLED_DEVICES]
+    names = {row.cells[0].text for row in rows}
+    apart = len(names) == len(rows) > 1 and not any(map(_number, names))
+    return apart and len(at) == 1 and all(only(row.cells[at[0]].text) for row in rows)
 
 
 def _bare(line: Line) -> Line:

@@ -596,7 +596,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "accumulation", "accum",
         r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
         rf"|factor|count))?(?:{_SET}|\s*[x×]\s*| ?\(){{N}}"
-        r"(?! ?(?:GPU|device|card|%|m?s\b|sec|min|times))",
+        r"(?! ?(?:GPU|device|card|%|m?s\b|sec|min|times|/ ?[\w(]))",  # no part of a formula
     ),
     (
         "kind", "tensor|pipeline",

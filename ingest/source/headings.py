@@ -57,6 +57,9 @@ _TITLE = deferred(r"[^\W_].*[^\W_]\W{0,3}$")
 _APART = deferred(r"\S(?: {2,}|\t)\S|\|")
 """Words of a header of a table are kept apart; those of a heading are not."""
 
+_DATE_IN_FRONT = deferred(r"^\s*[12][0-9]{3}[-/.][01]?[0-9][-/.][0-3]?[0-9]\b[:,]?\s+")
+"""The day that a title of a diary begins with, which wide blanks may keep apart from the rest."""
+
 SHORT = 0.75
 """Part of its text's width that a rule has at least; it is a line of another kind else."""
 
@@ -141,10 +144,11 @@ _SET_UP = deferred(
     r"|运行|计算|公共|统一|基本|通用|集群|共通|計算"
     r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
     r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정|環境と設定|机器|约定|前提|说明|优化策略|优化方法"
-    r"|환경|조건)\W*"
+    r"|환경|조건|ハードウェア|ソフトウェア|計算機|構成|하드웨어|소프트웨어|장비|구성)\W*"
     rf"|{NUMBERED}(?:Umgebung|System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
     r"|Methodik|Konfiguration|Messung))?\W*"
-    rf"|{NUMBERED}(?:Syst[èe]me|Mat[ée]riel|Sistema|Hardware)(?: et (?:logiciels?|m[ée]thode)"
+    rf"|{NUMBERED}(?:Syst[èe]mes?|Machines?|Mat[ée]riel|Plateforme|Sistema|Hardware)"
+    r"(?: et (?:logiciels?|m[ée]thode)"
     r"| y software| e software)?\W*"
     rf"|{NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
     r"|(?:environnement|configuration|conditions|entorno|configuraci[oó]n|ambiente|condizioni"
@@ -386,7 +390,9 @@ def _titled(lines: Sequence[Line], at: int) -> bool:
     if at == 0 or lines[at - 1].number != lines[at].number - 1:
         return False
     title, rule = lines[at - 1].text.rstrip(), lines[at].text.rstrip()
-    if not _TITLE.search(title.lstrip()) or _APART.search(title) or _MARKDOWN.match(title):
+    if not _TITLE.search(title.lstrip()) or _MARKDOWN.match(title):
+        return False
+    if _APART.search(_DATE_IN_FRONT.sub("", title, count=1)):
         return False
     if len(rule) < SHORT * len(title):
         return False

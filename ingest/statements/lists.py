@@ -41,6 +41,9 @@ _STAGE = deferred(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.I
 
 _EXPERIMENT = deferred(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
 
+_FORMULA = deferred(r"[\w-]{1,40} ?= ?[0-9][0-9,]{0,15} ?[/x×*] ?\([^()]*[A-Za-z][^()]*\)")
+"""What follows from settings of each row: `accum = 480 / (4 * mb)`."""
+
 _NUMBER_ALONE = deferred(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
 
 _EVERYWHERE = deferred(
@@ -91,7 +94,8 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     {}
     """
     text = _EXPERIMENT.sub(lambda m: " " * len(m[0]), bare.replace("**", "  "))
-    text = _BRACKETED.sub(lambda found: " " * len(found[0]), text)
+    for aside in (_FORMULA, _BRACKETED):
+        text = aside.sub(lambda found: " " * len(found[0]), text)
     text = _MARK.sub(lambda found: " " * len(found[0]), text)
     shift = max(0, line.text.find(bare[:12]))
     settled = _SETTLED.match(line.text)
@@ -255,7 +259,7 @@ LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""
 
 
-_COUNTS = deferred(r"(?<![\w.,$-])([0-9][0-9,]*) ([GHINX]PUs|GCDs|nodes)\b(?! per|/| each)")
+_COUNTS = deferred(r"(?<![\w.,$-])([0-9][0-9,]*) ([GHINX]PUs|GCDs|nodes|cards)\b(?! per|/| each)")
 
 
 def in_title(line: Line) -> dict[str, Cell]:

@@ -991,9 +991,18 @@ _FULLY_SHARDED = deferred(
 )
 """Full sharding in words: `FSDP full sharding`, `fully sharded with FSDP2`."""
 
+_AS_BUT_IN = deferred(
+    r"^\W*(?:[\w.-]{1,12}[:.)] )?"
+    r"(?:(?:the |all )?same(?: [\w-]+){0,2} as|as|like|identical to)"
+    r" (?:in )?[\w .-]{1,30},? (?:but|only|except(?: that it is)?)(?: now)?(?: (?:in|with|using))?"
+    rf" ({NUMBER_FORMAT})(?=\s*(?:[,.;:()*_]|$))",
+    re.IGNORECASE,
+)
+"""A line that gives its runs the set-up of others in another number format: `as A but in fp8`."""
+
 _FORMS = {
     PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters", _EXACT: "parameters",
-    _ENABLED: "dtype",
+    _ENABLED: "dtype", _AS_BUT_IN: "dtype",
 }  # fmt: skip
 """Forms of lines that say one field each."""
 
@@ -1009,7 +1018,8 @@ def _plain(name: str, word: str) -> str:
 
 _IN_A_FORM = deferred(
     r"activation|total parameters|GPU/host|GPUs|devices|accelerators|processes|MEMBER|parameters"
-    r"|precision|model|模型|device mesh|enabled|(?:Args|Config|Arguments|Namespace)\(",
+    r"|precision|\b(?:but|only|except)\b|model|模型|device mesh|enabled"
+    r"|(?:Args|Config|Arguments|Namespace)\(",
     re.IGNORECASE,
 )
 """In every line of the forms below, but for those that name a device."""

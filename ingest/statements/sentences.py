@@ -214,7 +214,7 @@ _ACCUMULATED = deferred(
     r"(?:(?:optimi[sz]er|training|weight) )?(?:step|update)\b"
     r"|\baccumulat(?:ed?|es|ing|ion)(?: of)?(?: (?:the )?gradients)? (?:over|for|across) ([0-9]+) "
     r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b"
-    r"|\b(?:grad(?:ient)?[ _.])?accum(?:[ =:]| of )([0-9]+)(?![\w.,]*[0-9]|[kKM])",
+    r"|\b(?:grad(?:ient)?[ _.])?accum(?:[ =:]| of )([0-9]+)(?![\w.,]*[0-9]|[kKM]| ?/ ?[\w(])",
     re.IGNORECASE,
 )
 """Steps that gradients are accumulated over: `8 steps of gradient accumulation`."""
@@ -1098,6 +1098,7 @@ def _blank(found: re.Match[str]) -> str:
 
 def switched(text: str) -> Iterator[Part]:
     """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
+    text = _WHETHER.sub(_blank, text) if _OF_RECOMPUTATION.search(text) else text
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()
@@ -1130,6 +1131,18 @@ def switched(text: str) -> Iterator[Part]:
         on = pattern.search(text)
         if on and not (_OFF.search(_clause(text, on)) or _CONDITION.match(text, on.end())):
             yield Part(name, word, on.start())
+
+
+_WHETHER = deferred(
+    r"\b(?:with (?:and|or|vs\.?|versus) without|without (?:and|or|vs\.?|versus) with"
+    r"|with ?/ ?without|with ?/ ?w/?o|w/? ?(?:and|or|/) ?w/?o|whether(?: or not)?)"
+    r" (?:any )?(?:(?:full|selective) )?(?:(?:activation|gradient) )?"
+    r"(?:check-?pointing|recomputation|remat\w*)\b"
+    r"|\b(?:(?:activation|gradient) )?(?:check-?pointing|recomputation)\b[)）]?[*_`]{0,3} ?"
+    r"(?:(?:사용 ?)?(?:여부|유무)|の?有無|有无|与否|(?:on|off) ?(?:and|or|/|vs\.?) ?(?:on|off)\b)",
+    re.IGNORECASE,
+)
+"""Words of what rows differ in: `with and without gradient checkpointing`, `checkpointing 여부`."""
 
 
 def _of_one_rank(text: str) -> Iterator[Part]:

@@ -88,12 +88,25 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         yield from held
         return
     if named_table(name) and (whole := list(delimited(lines, named=True))):
-        yield from whole
+        yield from (list(delimited_blocks(lines)) if any(map(_in_sections, whole)) else ()) or whole
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
     found = map(_in_digits, map(_undivided, apart(held or list(delimited_blocks(lines)))))
     yield from _all_pointed(found, lines, declared=declared)
+
+
+def _in_sections(grid: Grid) -> bool:
+    """Whether a sheet holds tables below each other: a row begins with the first label of its
+    header, and has other labels behind that."""
+    labels = grid.header()
+    return any(
+        len(row.cells) > 1
+        and row.cells[0].text == labels[0]
+        and row.cells[-1].text != labels[-1]
+        and not any(_DIGIT.match(cell.text) for cell in row.cells)
+        for row in grid.rows
+    )
 
 
 def _undivided(grid: Grid) -> Grid:
@@ -657,12 +670,14 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_its_unit(unit_of: str, text: str) -> str:
-    """The rate that a unit as a label counts, where a text says whose it is, or that it is a peak:
-    `tok/s = both cards together, GB = peak on the fuller card`."""
+    """The rate that a unit as a label counts, where a text says whose it is, or that it is a peak,
+    or of a step: `tok/s = both cards together, GB = peak on the fuller card, ms = one step`."""
     if "/" in unit_of:
         whole = _TOGETHER.fullmatch(text) and said(f"{unit_of} total")
         return f"{unit_of} total" if whole else ""
     size = unit(unit_of)
+    if size and size.si == "s":
+        return f"time per step ({unit_of})" if _OF_A_STEP.match(text) else ""
     return "peak memory" if size and size.si == "B" and _A_PEAK.fullmatch(text) else ""
 
 
@@ -676,6 +691,17 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 """Whose a rate is: `both cards together`, `summed over all GPUs`."""
+
+_OF_A_STEP = re.compile(
+    r"(?:(?:the )?(?:(?:median|mean|average|avg\.?|wall[- ]clock|total) )*"
+    r"(?:(?:time|duration|latency|length) )?(?:of|for|per) )?"
+    r"(?:(?:an?|one|each|every|a single|the (?:whole|full)) )?"
+    r"(?:(?:full|whole|complete|global|optimi[sz]er|training) )*(?:step|iteration|update)\b"
+    r"(?=\s*(?:$|[,.;(])|\s(?:incl|excl|with|over|averaged|as|from|between|on|without)\b"
+    r"|\s(?:incl|excl)(?:\.|uding))",
+    re.IGNORECASE,
+)
+"""A text that says that times are of a step: `one optimizer step incl. all micro-steps`."""
 
 _A_PEAK = re.compile(
     r"(?:the )?(?:peak|maximum|max|highest|most)(?: (?:value|use|usage|allocated|reserved|taken))?"
@@ -1004,6 +1030,24 @@ def explained(above: Sequence[Line]) -> dict[str, str]:
         if (bullet := _OF_BULLET.match(line.text)) and (named := only(line.text)):
             found.setdefault(one_of(bullet[1]), set()).add(named.text)
     return {name: each.pop() for name, each in found.items() if len(each) == 1}
+
+
+def listed_machines(texts: Sequence[str]) -> dict[str, str]:
+    """Names that several items of a list explain as machines with devices of one kind each, and
+    these devices.
+
+    >>> listed_machines(["- **S1**: NVIDIA A100-PCIE-40GB x 4", "- **S2**: Tesla V100 x 8"])
+    {'S1': 'A100-PCIE-40GB', 'S2': 'V100'}
+    >>> listed_machines(["- **S1**: NVIDIA A100-PCIE-40GB x 4"])
+    {}
+    """
+    found: dict[str, set[str]] = {}
+    for text in texts:
+        bullet = _OF_BULLET.match(text) if len(text) <= LONGEST else None
+        if bullet and (device := only(text[bullet.end() :])):
+            found.setdefault(bullet[1], set()).add(device.text)
+    told = {name: each.pop() for name, each in found.items() if len(each) == 1}
+    return told if len(told) > 1 else {}
 
 
 def hardware_of(grid: Grid) -> dict[str, str]:

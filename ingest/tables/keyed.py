@@ -250,7 +250,9 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     columns = _explained(grid.header(), schema, legend)
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
     several = {n: held for n, c in enumerate(columns) if (held := c.degrees or _several(c.label))}
-    machines = _machines(columns, rows)
+    if machines := _machines(columns, rows):
+        (counts,) = header(["GPUs per node"], schema)
+        columns = [counts if _OF_A_NODE.fullmatch(c.label) else c for c in columns]
     told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
     count = len(told) + sum(len(held) - 1 for held in several.values())
     measured = [c for c in columns if c.spec and c.spec.quantity]
@@ -411,6 +413,13 @@ _IN_USE = re.compile(r"activ|_a\b|per|/|data|token|non-?emb|embed", re.IGNORECAS
 _OF_MACHINES = {"price", "tdp", "cores", "vcpu", "vcpus", "bandwidth", "bw", "shape"}
 """Words of columns that a table of machines has as well, beside their devices; some clouds call
 their kinds of machines shapes."""
+
+
+_OF_A_NODE = re.compile(
+    r"(?:(?:#|count|number|qty) ?)?(?:per|/|a|each) ?(?:node|server|host|machine|system)",
+    re.IGNORECASE,
+)
+"""A label beside devices that counts them: `accelerator | per node`."""
 
 
 def _machines(columns: Sequence[Column], rows: Sequence[GridRow]) -> set[int]:

@@ -143,6 +143,7 @@ from assay.ingest.tables.documents import (
     grids,
     hardware_of,
     legend,
+    listed_machines,
     no_room,
     one_of,
     units_of_code,
@@ -688,6 +689,20 @@ class _Table:
                 found |= dict.fromkeys((kind,), *devices_of_it)
         return found
 
+    @cached_property
+    def _listed(self) -> dict[str, str]:
+        """Devices of the machines that a list around the table names."""
+        return {} if self.long else listed_machines(self.place.texts())
+
+    def _machine_of(self, record: Record) -> Cell | None:
+        """The device of the one machine of the document that a cell of a row names."""
+        named = {
+            self._listed[plain(text)] for _, text in record.other if plain(text) in self._listed
+        }
+        if len(named) != 1:
+            return None
+        return Cell(named.pop(), record.line, record.column, value_origin="stated")
+
     def _cut(self) -> bool:
         return any(
             self.region.source.cut(line.number)
@@ -892,12 +907,7 @@ class _Table:
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
             record.cells["model"] = named
-        if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):
-            record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
-        elif gpu and one_of(gpu.text) in _KINDS:
-            record.cells["gpu"] = gpu._replace(state="unknown")
-        elif self._counted is not None and gpu is None and "gpus" in record.cells:
-            record.cells["gpu"] = self._counted
+        self._on_its_device(record)
         record.mark = "commented" if self.grid.remark == "commented" else record.mark
         if not self.long:
             switch_format(record, self._format_columns)
@@ -907,6 +917,17 @@ class _Table:
         captions.mark(record)
         record.noted = self._noted(row, group)
         return record
+
+    def _on_its_device(self, record: Record) -> None:
+        """Put the device that a row means in the place of its kind, or of the name of a machine."""
+        if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):
+            record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
+        elif gpu and one_of(gpu.text) in _KINDS:
+            record.cells["gpu"] = gpu._replace(state="unknown")
+        elif gpu is None and (machine := self._machine_of(record)):
+            record.cells["gpu"] = machine
+        elif self._counted is not None and gpu is None and "gpus" in record.cells:
+            record.cells["gpu"] = self._counted
 
     def _noted(self, row: GridRow, group: Group) -> Sequence[tuple[Line, bool]]:
         """The footnotes that signs in a row point to, the title in a row over it, and the words
