@@ -14,12 +14,13 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding.batches_said import as_the_others, settle_batches
+from assay.ingest.binding.batches_said import as_the_others, of_each_device, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.legends import (
+    added_items,
     conditioned,
     name_templates,
     noted_rows,
@@ -291,7 +292,11 @@ def _bind(
     told |= (
         of_some | of_one | of_unmarked | of_names | switched_formats.tell(every, paragraphs(prose))
     )
-    explained: list[Sign | Explanation] = [*signs, *unmarked, *templates, *conditions, *singled]
+    listed = added_items.tell(every, prose)
+    told |= {item.line for item in listed}
+    explained: list[Sign | Explanation] = [
+        *signs, *unmarked, *templates, *conditions, *singled, *listed,
+    ]  # fmt: skip
     prose = without(prose, explained)
     stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
     stated = with_degrees(stated, letters)
@@ -310,6 +315,7 @@ def _bind(
             context.used |= shaped(folded.records, folded.models, shapes)
         context.used |= settle_batches(every, prose, tabled)
         as_the_others(every)
+        of_each_device(every)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
