@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.open_labels import whose_batch
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.scopes import paragraphs
@@ -50,6 +51,36 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
                 used.update(each.lines)
                 break
     return used
+
+
+def of_each_device(records: Sequence[Record]) -> None:
+    """Make, in place, the batches of rows that print them beside steps of accumulation those of one
+    device, where they make the global batch of some rows with the steps and all devices, each of
+    which has the whole model, and of none another."""
+    open_ = [
+        row for row in records
+        if row.tabled and row.alike is None and "micro_batch" not in row.cells
+        and {"batch_size", "accumulation"} <= row.cells.keys()
+        and row.cells["batch_size"].value_origin == "printed"
+        and row.cells["accumulation"].value_origin == "printed"
+    ]  # fmt: skip
+    told = {told for row in open_ if (told := _makes_all(row.cells)) is not None}
+    for row in open_ if told == {True} else ():
+        row.cells["micro_batch"] = row.cells.pop("batch_size")._replace(law=OF_ALL_DEVICES)
+
+
+OF_ALL_DEVICES = "with the steps and all devices it makes the global batch"
+
+
+def _makes_all(cells: Mapping[str, Cell]) -> bool | None:
+    """Whether the batch of a row, its steps and devices make its global batch; None where it says
+    not all of them, or one device holds a part of the model."""
+    names = ("batch_size", "accumulation", "gpus", "global_batch")
+    numbers = [number_of(c) for name in names if (c := cells.get(name)) and c.state == "value"]
+    if len(numbers) < len(names) or None in numbers or {"tp", "pp", "cp"} & cells.keys():
+        return None
+    size, steps, devices, whole = (number or 0 for number in numbers)
+    return size * steps * devices == whole if devices > 1 else None
 
 
 def as_the_others(records: Sequence[Record]) -> None:

@@ -670,7 +670,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
         if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
             bound["seq_len"] = length
         for name, cell in bound.items():
-            if name == "zero_stage" and _shares_nothing(record):
+            if name in ("zero_stage", "sharding") and _shares_nothing(record):
                 continue
             if name == "batch_size" and _of_another_batch(record, cell):
                 continue

@@ -33,8 +33,15 @@ from assay.ingest.binding.called import (
 from assay.ingest.binding.comparing import may_hold
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.row_texts import spoken_of_itself
-from assay.ingest.columns.spoken_of import AS_ABOVE, MACHINES, kept_as_above, spoken_of
+from assay.ingest.columns.spoken_of import (
+    AS_ABOVE,
+    MACHINES,
+    kept_as_above,
+    settled_nearer,
+    spoken_of,
+)
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -83,6 +90,7 @@ def mentioned(
     called = by_size(paragraphs, models)
     page = model_of_page(paragraphs)
     since = 0
+    settled = dict[str, int]()  # fields spoken of otherwise in this section, by where
     for table in around.tables(rows):
         begin = max(since, around.heading_above(table[0].line))
         trained = size_in_commands(lines, begin, table[0].line)
@@ -99,10 +107,14 @@ def mentioned(
             place == OWN and _of_another(page, each.text) for each, place in near
         )
         on_it = _on_machine(near, machines) if machines else {}
+        headed = around.heading_above(table[0].line) > since  # since the table before
+        apart = dict[str, int]() if headed else dict(settled)
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
             _fill(row, near, own | _spoken_by(row), models, context, since, number)
+            apart |= {} if headed else _settled_nearer(row, near, since, table[0].line)
+            _without_older(row, apart)
             _but_for_its_own(row, near, models)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 row.cells |= trained
@@ -114,7 +126,7 @@ def mentioned(
                 row.cells["model"] = only[0]
             elif page and not named and not elsewhere:
                 row.cells["model"] = page
-        since = table[-1].line
+        since, settled = table[-1].line, apart
 
 
 def _of_another(model: Cell, text: str) -> bool:
@@ -415,6 +427,33 @@ _PER_STEP = {
 """Fields of what a step takes, of which a model that is larger or smaller may take another."""
 
 _A_NUMBER = re.compile(r"(?<![\w.-])[0-9][0-9,]*(?![\w-]|[.,][0-9])")
+
+
+def _settled_nearer(
+    row: Record, around: Iterable[tuple[Paragraph, int]], since: int, until: int
+) -> dict[str, int]:
+    """Fields of what a row has from above the end of the table before, line `since`, of which a
+    paragraph between that and its own, line `until`, speaks with other numbers, by its line: `Only
+    two of the cards were free, context 4096 now.`"""
+    found: dict[str, int] = {}
+    held = {
+        name: cell for name, cell in row.cells.items()
+        if 0 < cell.line <= since and not _is_own(cell)
+    }  # fmt: skip
+    for paragraph, place in around if held else ():
+        if place == OWN and since < paragraph.first < until and not paragraph.explains:
+            for sentence in sentences(AS_ABOVE.sub(" ", paragraph.text)):
+                told = settled_nearer(held, {paragraph.first: sentence})
+                found |= dict.fromkeys(told, paragraph.first)
+    return found
+
+
+def _without_older(row: Record, settled: Mapping[str, int]) -> None:
+    """Take from a row what stands above the lines that speak of it otherwise."""
+    for name, line in settled.items():
+        cell = row.cells.get(name)
+        if cell is not None and 0 < cell.line < line and not _is_own(cell):
+            del row.cells[name]
 
 
 def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Paragraph]) -> None:

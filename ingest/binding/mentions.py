@@ -70,6 +70,12 @@ class Paragraph:
         """Whether the paragraph is an item of a list."""
         return not self.heading and _BEGINS.match(self.lines[0].text) is not None
 
+    @property
+    def explains(self) -> bool:
+        """Whether the paragraph explains a sign or a word of a table."""
+        first = self.lines[0].text
+        return _DEFINES.match(first) is not None or _FOOTNOTE.match(first) is not None
+
     @cached_property
     def text(self) -> str:
         """Its lines without markup, one behind the other."""
@@ -118,9 +124,7 @@ class Paragraph:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """The clauses; none of a paragraph that explains a sign or a word of a table."""
-        if _DEFINES.match(self.lines[0].text) or _FOOTNOTE.match(self.lines[0].text):
-            return ()
-        return tuple(map(self._placed, _clauses(self.text)))
+        return () if self.explains else tuple(map(self._placed, _clauses(self.text)))
 
     def _placed(self, clause: Clause) -> Clause:
         return clause._replace(values={n: self.placed(c) for n, c in clause.values.items()})

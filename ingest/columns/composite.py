@@ -128,7 +128,7 @@ _CLUSTERS = {"集群", "集群规模", "机器规模", "训练规模", "规模",
 """Labels of columns that say nodes and the devices of each: `4x8`."""
 
 _STRATEGY = deferred(
-    r"(?:FSDP[12]?[ :=-]+)?(FULL_SHARD|NO_SHARD|HYBRID_SHARD|SHARD_GRAD_OP)"
+    r"(?:FSDP[12]?[ :=(-]+)?(FULL_SHARD|NO_SHARD|HYBRID_SHARD|SHARD_GRAD_OP)\)?"
     r"(?:[ ,+]+(?:auto_wrap|auto wrap|(?:cpu_)?offload))*",
     re.IGNORECASE,
 )

@@ -75,11 +75,12 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"(?<!device[ -])(?<!next )(?<!previous )(?<!following )(?<!every )(?<!each )"
         r"batch(?:es|[ _-]?size)?s?\b(?![ _-](?:time|norm|latency|prefetch|load|collat|sampler"
         r"|assembl|transfer|cop)\w*|/)"
-        r"|(?<![A-Za-z])BS(?![A-Za-z])|\b(?:sequences|samples|images) (?:per|a) (?:step|update)\b"
+        r"|(?<![A-Za-z])BS(?![A-Za-z])"
+        r"|\b(?:sequences|samples|images) (?:per|an?) (?:step|update|iteration)\b"
         r"|\blots?\b|批|バッチ|배치"
     ),
     ("accumulation",): r"\baccum(?:ul\w+)?\b|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
-    ("zero_stage",): (
+    ("zero_stage", "sharding"): (
         r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard(?:ed|ing)\b"
         r"|\bshards? (?=(?:the|its|all|over|across|optimi|param|weight|grad|state))"
     ),
@@ -100,6 +101,9 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"(?:(?!(?:per|an?|each|every|on|to)\b)[\w-]+ ){0,2}?"
         r"(?:GPUs?|GCDs?|NPUs?|TPUs?|HPUs?|cards?|devices?|accelerators?|chips?|nodes?|servers?"
         r"|machines?|hosts?|boxes|instances?)\b|\bmulti[- ]?(?:node|gpu)\b"
+        r"|\b(?:GPUs?|cards?|nodes?) #?[0-9]{1,3}(?:(?:,| and|, and| ?&|[-–]) ?#?[0-9]{1,3}){0,7}"
+        r" (?:(?:is|are|was|were|has|had|have|went) )?(?:taken|busy|in use|occupied|broken|dead"
+        r"|down|missing|reserved|gone|offline|out of)\b"
         r"|[0-9二两四八] ?(?:[卡张块台]|个?节点)|双[卡机]|单卡|多机"
     ),
     MACHINES: (

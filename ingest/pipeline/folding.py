@@ -14,12 +14,13 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding.batches_said import as_the_others, settle_batches
+from assay.ingest.binding.batches_said import as_the_others, of_each_device, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.legends import (
+    added_items,
     conditioned,
     models_in_turn,
     name_templates,
@@ -291,10 +292,11 @@ def _bind(
     of_some, conditions = conditioned.tell(every, prose)
     of_one, singled = one_but_others.tell(every, prose)
     in_turn, turns = models_in_turn.tell(every, prose, letters)
-    told |= of_some | of_one | of_unmarked | of_names | in_turn
+    listed = added_items.tell(every, prose)
+    told |= of_some | of_one | of_unmarked | of_names | in_turn | {item.line for item in listed}
     told |= switched_formats.tell(every, paragraphs(prose))
     explained: list[Sign | Explanation] = [
-        *signs, *unmarked, *templates, *conditions, *singled, *turns
+        *signs, *unmarked, *templates, *conditions, *singled, *turns, *listed,
     ]  # fmt: skip
     prose = without(prose, explained)
     stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
@@ -315,6 +317,7 @@ def _bind(
             context.used |= shaped(folded.records, folded.models, shapes)
         context.used |= settle_batches(every, prose, tabled)
         as_the_others(every)
+        of_each_device(every)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))

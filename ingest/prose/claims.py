@@ -147,7 +147,7 @@ _DEGREE = r"(?:[ -](?:size|degree|rank|group|width|level|dimension|world size|fa
 
 _TAKES = (
     r"(?:sees|uses|consumes|covers|processes|averages(?: over)?|takes|has|contains|comprises|spans"
-    r"|is over|works on|holds|counts|numbers|is made (?:up )?of)"
+    r"|is over|works on|holds|counts|numbers|is made (?:up )?of|is(?: always)?(?= [0-9]))"
 )
 
 _HAS = (
@@ -980,7 +980,8 @@ CLAIMED = (
     r"|(?:accumul\w*|summed|every)\b[^.;|0-9]*[0-9]"
     r"|(?:sequence|sample|image)s? (?:(?:is|are|was|were) [a-z]+ )?(?:per|an?|in each|each|every) "
     r"(?:[a-z]+ )?(?:step|update|iteration)\b"
-    r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes|is|was) (?:always )?[0-9]"
+    r"|\b(?:update|step|iteration) "
+    r"(?:sees|consumes|uses|covers|takes|processes|is|was) (?:always )?[0-9]"
     r"|parallel\w*[^.;|0-9]*[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
     r"|pipeline (?:has|with|of|is|depth)[^.;|]*[0-9]|chunks (?:per|on|for|a) "
     r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ )*"

@@ -99,6 +99,15 @@ _A_SETTING = (
 )
 """The name of a setting of a run."""
 
+_IN_EAST_ASIA = (
+    r"(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
+    r"|ハードウェア|ソフトウェア|运行|计算|公共|统一|基本|通用|集群|共通|計算"
+    r"|실험|학습|측정|테스트|벤치마크|공통|훈련)(?:の)? ?){0,2}"
+    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|机器|约定|前提|说明"
+    r"|优化策略|优化方法|설정|환경|조건|ハードウェア|ソフトウェア|計算機|構成|하드웨어|소프트웨어|장비|구성)"
+)
+"""A set-up in a heading in Chinese, Japanese or Korean: `環境`, `共通設定`."""
+
 _SET_UP = deferred(
     rf"{NUMBERED}{_A_SETTING}(?:(?:,? (?:and|&) |, | ?/ ?| ?(?:と|および|及び|和|与|及|、|와|과) ?)"
     rf"{_A_SETTING})+\W*|"
@@ -139,12 +148,8 @@ _SET_UP = deferred(
     rf"|{_WEAK})"
     rf"(?:,? (?:and|&) |, |/| & )?)+(?:(?: we)? used| details| versions| specs|,? in (?:short"
     rf"|brief))?\W*"
-    rf"|{NUMBERED}(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
-    r"|ハードウェア|ソフトウェア"
-    r"|运行|计算|公共|统一|基本|通用|集群|共通|計算"
-    r"|실험|학습|측정|테스트|벤치마크)(?:の)? ?){0,2}"
-    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|环境与配置|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|설정|環境と設定|机器|约定|前提|说明|优化策略|优化方法"
-    r"|환경|조건|ハードウェア|ソフトウェア|計算機|構成|하드웨어|소프트웨어|장비|구성)\W*"
+    rf"|{NUMBERED}{_IN_EAST_ASIA}"
+    rf"(?: ?(?:と|・|、|および|及び|和|与|及|및|과|와|/|&) ?{_IN_EAST_ASIA}){{0,2}}\W*"
     rf"|{NUMBERED}(?:Umgebung|System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
     r"|Methodik|Konfiguration|Messung))?\W*"
     rf"|{NUMBERED}(?:Syst[èe]mes?|Machines?|Mat[ée]riel|Plateforme|Sistema|Hardware)"

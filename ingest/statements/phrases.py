@@ -67,6 +67,7 @@ from assay.ingest.vocabulary.devices import (
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.sectioned_keys import ASIDE
+from assay.ingest.vocabulary.sharding_names import sharding_told
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
@@ -935,6 +936,8 @@ def _precision(text: str) -> Iterator[Part]:
         yield Part("sharding", strategy, found.start())
     elif not kinds and not zero and (full := _FULLY_SHARDED.search(text)):
         yield Part("sharding", "FULL_SHARD", full.start())
+    elif not kinds and not zero and (shared := sharding_told(text)):
+        yield Part("sharding", *shared)
     if used := computed_in(_OF_THE_PAGE.sub(_blank, text)):
         yield Part("dtype", used.word, used.at)
         if used.alone:

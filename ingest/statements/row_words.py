@@ -19,6 +19,7 @@ from assay.ingest.statements.command_lines import command, overrides
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.recomputation import how_much_named, how_much_told
+from assay.ingest.vocabulary.sharding_names import sharding_labelled
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _CHANGES = deferred(
@@ -66,7 +67,8 @@ _ON_EACH = deferred(
 SETTINGS = {
     "gpu", "gpus", "nodes", "gpus_per_node", "dtype", "seq_len", "tp", "pp", "dp", "cp", "ep", "vp",
     "micro_batch", "global_batch", "global_batch_tokens", "batch_size", "accumulation",
-    "zero_stage", "recompute", "activation_checkpointing", "attention", "sequence_parallel",
+    "zero_stage", "sharding", "recompute", "activation_checkpointing", "attention",
+    "sequence_parallel",
 }  # fmt: skip
 """Fields that a row's own words settle; its model has columns of its own."""
 
@@ -268,6 +270,8 @@ def _outright(line: Line) -> dict[str, Cell]:
     if chunks := _CHUNKS.fullmatch(line.text):
         at = next(n for n in (1, 2) if chunks[n])
         found["vp"] = Cell(chunks[at], line.number, line.column + chunks.start(at))
+    if shared := sharding_labelled(line.text):
+        found.setdefault("sharding", Cell(shared[0], line.number, line.column + shared[1]))
     if len(marks := list(_AGAIN_MARKED.finditer(line.text))) == 1:
         at = line.column + marks[0].start()
         if marks[0]["not"]:

@@ -93,7 +93,7 @@ _PARTS = (
     CLAIMED,
     r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32)|(?:mx-?)?fp8)\b[^\"':=]*$)",
-    r"(?:FULL|HYBRID|NO)_SHARD|SHARD_GRAD_OP|(?i:\bFSDP.*shard)",
+    r"(?:FULL|HYBRID|NO)_SHARD|SHARD_GRAD_OP|FSDP|HSDP|\bfully_shard|(?i:fully[- ]shard)",
     r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
     r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
     r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
