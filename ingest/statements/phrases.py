@@ -886,7 +886,8 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 
 
 _SENTENCE_END = deferred(
-    r"(?:[a-z0-9)`*]|[A-Z]{2})\.(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])|。|$"
+    r"(?:[a-z0-9)`*]|[A-Z]{2})[.?!](?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])"
+    r"|[。？！]|$"
 )
 
 

@@ -19,7 +19,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables.csv_sections import LONGEST_OUTCOME, NO_ROOM_ELSEWHERE
-from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
+from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant, unmarked
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
@@ -353,7 +353,7 @@ def _as_listed(text: str) -> _Scope | None:
     """
     if len(text) > LONGEST or "|" in text or not _A_RATE_OF_THINGS.search(text):
         return None
-    bare = text.replace("*", "").replace("_", " ")
+    bare = unmarked(text)
     for sentence in _SENTENCE_END.split(bare):
         found = [*_RATE_OF_EACH.finditer(sentence)]
         if len(found) != 1 or _TELLS.search(sentence):
@@ -372,7 +372,7 @@ _SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _scope(text: str) -> _Scope | None:
     """Whose the rates below a text are, and which; None where it does not say."""
-    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    bare = unmarked(text)
     one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
     node = _OF_EACH_NODE.search(bare)
     found = one or whole or node
