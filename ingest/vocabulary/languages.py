@@ -61,6 +61,7 @@ _HAS_EUROPEAN = re.compile(
     r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
     r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм"
+    r"|recalcul|étape|milli?ard|millones|bilhões"
     r"|aktivierungen|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
     re.IGNORECASE,
