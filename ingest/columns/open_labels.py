@@ -23,7 +23,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
 from assay.ingest.vocabulary.devices import devices
-from assay.ingest.vocabulary.recomputation import kept_by_policy
+from assay.ingest.vocabulary.recomputation import how_much_again, kept_by_policy
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
 Above = Callable[[], Sequence[str]]
@@ -64,7 +64,7 @@ _OF_ONE = re.compile(
     rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
-    r"|(?:batch ?size|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
+    r"|(?:batch(?: ?size)?|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
     r"(?:单卡|每卡|每[张块个]?(?:显卡|卡|GPU))"
     r"|\bbatchgrößen? (?:gilt|ist|sind|gelten|versteht sich|bezieht sich auf) (?:je|pro) "
     r"(?:GPU|Karte|Grafikkarte)|\btailles? de (?:lot|batch) (?:est|sont) (?:donnée?s? )?par "
@@ -101,8 +101,9 @@ def with_batch_scopes(
     grid: Grid, schema: Schema, above: Callable[[], Sequence[str]], legend: Mapping[str, str]
 ) -> Grid:
     """The grid with its one column of a batch as that of a device, or of the job, as all sentences
-    say that speak of it; with its size for a `Batch` of runs of which none does, nor `legend`. One
-    of the job may stand beside that of each device."""
+    say that speak of it, or of a device as steps of accumulation beside it do; with its size for a
+    `Batch` of runs of which none does, nor `legend`. One of the job may stand beside that of each
+    device."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
@@ -113,6 +114,7 @@ def with_batch_scopes(
         return grid
     (at,) = open_ones
     told = {whose for text in above() for whose in whose_batch(text)}
+    told = told or ({"micro"} if _accumulated(grid, at, names) else set())
     cells = [*last.cells]
     others = {
         configured_by(plain(cells[n].text)) for n, of in enumerate(of_batches) if of and n != at
@@ -125,6 +127,15 @@ def with_batch_scopes(
         return grid
     cells[at] = cells[at]._replace(text=" ".join([*told, "batch size"]))
     return _last_labelled(grid, cells)
+
+
+def _accumulated(grid: Grid, at: int, names: Sequence[str]) -> bool:
+    """Whether batches become larger as there are fewer of them in a step, by a column of steps of
+    accumulation: `batch | accumulation` over `1 | 16` and `2 | 8`."""
+    steps = [n for n, name in enumerate(names) if configured_by(name) == "accumulation"]
+    rows = [row for row in grid.rows if len(row.cells) == len(names)] if len(steps) == 1 else []
+    sizes = {(_count(row.cells[at].text), _count(row.cells[steps[0]].text)) for row in rows}
+    return len(sizes) > 1 and all(map(all, sizes)) and len({a * b for a, b in sizes}) == 1
 
 
 def _sized(grid: Grid, at: int) -> bool:
@@ -580,6 +591,7 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
     of less than all."""
     if not grid.heads or grid.labels:
         return grid
+    grid = _without_bits(grid)
     last = grid.heads[-1]
     rows = [row for row in grid.rows if len(row.cells) == len(last.cells)]
 
@@ -587,7 +599,7 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
         texts = {plain(row.cells[at].text) for row in rows} - {""}
         of_layers = {text for text in texts if _OF_LAYERS.fullmatch(text)}
         switched = texts - of_layers
-        return bool(switched) and len(texts) > 1 and all(map(_SWITCHED.fullmatch, switched))
+        return bool(switched) and len(texts) > 1 and all(map(_is_switch, switched))
 
     def of_its_cells(at: int, cell: GridCell) -> GridCell:
         label = plain(cell.text).lstrip("-")  # `--ckpt`: by its option
@@ -600,6 +612,8 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
             return cell._replace(text="recompute")
         if label.casefold() in _ATTENTION and texts and all(map(names_attention, texts)):
             return cell._replace(text="attention algorithm")
+        if label.casefold() in _MACHINES_IN_SHORT and texts and all(map(_is_device, texts)):
+            return cell._replace(text="GPU")
         if label.casefold() == "batch" and _sizes_of_batches(texts):
             return cell._replace(text="batch size")
         if _OF_A_DEVICE.fullmatch(label) and _in_bytes_alone(texts):
@@ -622,6 +636,59 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
         at for at, cell in enumerate(cells) if cell.text == _AGAIN_LABEL != last.cells[at].text
     }
     return _explained(_relabelled(grid, cells), again, above)
+
+
+_BITS = {"0": "no", "1": "yes"}
+
+_BY_BITS = re.compile(
+    r"-{0,2}(?:use[ _-])?(?:GC|(?:act|grad)[ _-]?ckpt|ckpt"
+    r"|(?:gradient|activation|grad|act)[ _-]checkpoint(?:ing|s)?)",
+    re.IGNORECASE,
+)
+"""Labels of recomputation over 0 and 1, which under others may count layers."""
+
+
+def _without_bits(grid: Grid) -> Grid:
+    """The grid with words for the bits of columns that say whether activations are computed again,
+    some of whose rows do and others do not."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    again = [at for at, label in enumerate(labels) if _BY_BITS.fullmatch(label)]
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)] if again else []
+    bits = {at for at in again if {plain(row.cells[at].text) for row in rows} == _BITS.keys()}
+    if not bits:
+        return grid
+
+    def told(row: GridRow) -> GridRow:
+        cells = (
+            cell._replace(text=_BITS[plain(cell.text)]) if at in bits else cell
+            for at, cell in enumerate(row.cells)
+        )
+        return replace(row, cells=tuple(cells)) if len(row.cells) == len(labels) else row
+
+    return replace(grid, rows=tuple(map(told, grid.rows)))
+
+
+def _is_switch(text: str) -> bool:
+    """Whether a cell says, in whatever language, that something is on or off.
+
+    >>> _is_switch("except last"), _is_switch("否"), _is_switch("12")
+    (True, True, False)
+    """
+    return _SWITCHED.fullmatch(text) is not None or how_much_again(text) is not None
+
+
+_MACHINES_IN_SHORT = {"dev", "devs", "accelerators", "box", "rig", "on"}
+"""Labels of devices over nothing but the names of such; of others over anything else."""
+
+
+def _is_device(text: str) -> bool:
+    """Whether a cell is the name of a device and nothing else.
+
+    >>> _is_device("RTX A6000"), _is_device("84.2"), _is_device("A100 vs H100")
+    (True, False, False)
+    """
+    found = devices(text)
+    return len(found) == 1 and found[0].text == text
 
 
 _OF_A_DEVICE = re.compile(

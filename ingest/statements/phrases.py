@@ -567,10 +567,15 @@ _ON_IN_ALL = deferred(
 _TRAINS_IT = deferred(
     r"\W*(?:I am|we are|I['’]m|we['’]re) (?:pre-?training|training|fine-?tuning) an? [0-9A-Z]"
     r"|\W*(?:we|I) (?:compared?|benchmark(?:ed)?|measured?|tested)\b[^.;]{0,60}"
-    r"\b(?:for|when|while|in) (?:pre-?training|training|fine-?tuning) (?=[A-Z])",
+    r"\b(?:for|when|while|in) (?:pre-?training|training|fine-?tuning) (?=[A-Z])"
+    r"|\W*(?:we|I) (?:pre-?)?train(?:ed)? (?:an?|our|the) [^.;,0-9]{0,40}"
+    r"[0-9]+(?:\.[0-9]+)?[ -]billion[ -]parameter"
+    r"|\W*(?:the|our|this) (?:[\w-]+ ){0,2}?(?:model|network|LLM|transformer) (?:has|had|counts)"
+    r" (?:about |roughly |around )?[0-9]+(?:\.[0-9]+)? ?(?:B|billion) (?:parameters|weights)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that says which model its author trains: `I am training a 7B …`."""
+"""How a sentence begins that says which model its author trains, or how large that is: `I am
+training a 7B …`, `The model has 6.7 billion parameters`."""
 
 
 def _of_a_model(text: str) -> bool:
@@ -877,7 +882,8 @@ _OF_A_PART = deferred(
 
 _PARAMETERS = deferred(
     r"(?<![\w.,$/~≈-])([0-9]+(?:\.[0-9]+)?)[ -]?(?:((?-i:B)|(?:b|tr)illion)"
-    r"(?:[ -]?param(?:eter)?s?)?\b|((?-i:[BMT])|[bm]illion)(?:[ -]?param(?:eter)?s?| model)\b)"
+    r"(?:[ -]?param(?:eter)?s?| weights)?\b"
+    r"|((?-i:[BMT])|[bm]illion)(?:[ -]?param(?:eter)?s?| weights| model)\b)"
     r"(?![-/\w]|,[0-9]| ?(?:tok|word|sequence|sample|example|image|row|step|byte|activ|updates"
     r"|documents|cells|param|or |to |and [0-9]|, [0-9.]+ ?B))",
     re.IGNORECASE,
@@ -889,7 +895,9 @@ _ACTIVE = deferred(
 )
 """Parameters that a token meets, of more that a model has."""
 
-_ANY_SIZE = deferred(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?) ?[BT]\b(?! ?tok)")
+_ANY_SIZE = deferred(
+    r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)(?: ?[BT]\b|[ -](?:[bB]|[tT]r)illion\b)(?!s? ?(?:of )?tok)"
+)
 
 _OF_SOME = deferred(r"\b(?:for|except(?: for)?) (?:the |our |an? )?$", re.IGNORECASE)
 """In front of a size: what is said is of that model, among others perhaps."""
@@ -903,7 +911,8 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 
 
 _SENTENCE_END = deferred(
-    r"(?:[a-z0-9)`*]|[A-Z]{2})\.(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])|。|$"
+    r"(?:[a-z0-9)`*]|[A-Z]{2})[.?!](?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])"
+    r"|[。？！]|$"
 )
 
 

@@ -323,7 +323,7 @@ _OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat|ckpt")
 _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
 
 _LISTED = deferred(
-    r"[*_`]*\s*(?:[,;).+&]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
+    r"[*_`]*\s*(?:[,;:).+&]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
     r"|(?:for|in|on) (?:all|every|each)\b)"
 )
 """Around a switch that is an item of a list, and so on."""
@@ -1077,7 +1077,7 @@ _OF_SOME_MODELS = deferred(
 def _checkpointed(text: str) -> Part | None:
     """Recomputation that a sentence switches on or off, alone or in a list of what runs had."""
     for found in _CHECKPOINTED.finditer(text) if _OF_RECOMPUTATION.search(text) else ():
-        if _OF_SOME_MODELS.match(text, found.end()):
+        if _OF_SOME_MODELS.match(text, found.end()) or _WHETHER.search(text, 0, found.start()):
             continue
         if (found["off"] or found["no"]) and not _KIND.search(text, 0, found.start()):
             return Part("recompute", "none", found.start())
@@ -1086,12 +1086,28 @@ def _checkpointed(text: str) -> Part | None:
         listed = _LISTED.match(text, found.end()) and (
             found["on"] or not found.start() or _LISTS_IT.search(text, 0, found.start())
         )
-        if listed and not _OF_NO_RUNS.search(text):
+        if listed and not _OF_NO_RUNS.search(_beside(text, found)):
             return Part("activation_checkpointing", "True", found.start())
     every = _EVERY_LAYER.search(text) if _OF_RECOMPUTATION.search(text) else None
     if every and not _OF_NO_RUNS.search(text):
         return Part("recompute", "full", every.start())
     return None
+
+
+_WHETHER = deferred(r"\b(?:whether|if|(?:says?|tells?|shows?) (?:how|when))\b[^.;]{0,60}$", re.I)
+"""In front of a switch that rows tell: `ckpt says whether activation checkpointing was on`."""
+
+
+def _beside(text: str, found: re.Match[str]) -> str:
+    """The words of a sentence beside a switch, without remarks in brackets that it is not in."""
+    whole = _IN_BRACKETS.finditer(text) if "(" in text else ()
+    apart = [m for m in whole if not m.start() < found.start() < m.end()]
+    for each in apart:
+        text = text[: each.start()] + " " * len(each[0]) + text[each.end() :]
+    return text
+
+
+_IN_BRACKETS = deferred(r"\([^()]{1,80}\)")
 
 
 def _blank(found: re.Match[str]) -> str:

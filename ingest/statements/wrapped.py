@@ -58,7 +58,7 @@ _MAY_SAY = re.compile(
 )
 """Found in every sentence that says a setting of a run, but for one that names a device."""
 
-_END = deferred(r"[a-z0-9)`*]\. (?=[A-Z`*])|。")
+_END = deferred(r"[a-z0-9)`*][.?!] (?=[A-Z`*])|[。？！]")
 
 
 def carried_on(before: Line, line: Line) -> dict[str, Cell]:

@@ -1108,3 +1108,19 @@ def meant(name: str, told: Mapping[str, str]) -> str | None:
 
 _OF_A_SIZE = re.compile(r"(\S.*?) ?[(（] ?([0-9]{2,3} ?G(?:i?B)?) ?[)）]?")
 """A device with its memory in brackets: `RTX 4090 (24GB)`."""
+
+
+def unmarked(text: str) -> str:
+    """A line without signs of emphasis: `tokens per second **per GPU**`; "" of one too long.
+
+    >>> unmarked("images per second <b>per device</b>, <i>not</i> summed")
+    'images per second per device, not summed'
+    """
+    if len(text) > LONGEST:
+        return ""
+    bare = _EMPHASIS.sub("", text) if "</" in text else text
+    return bare.replace("*", "").replace("_", " ")
+
+
+_EMPHASIS = re.compile(r"</?(?:b|i|u|em|strong|mark|code|tt)>", re.IGNORECASE)
+"""Tags that stress words of a sentence."""

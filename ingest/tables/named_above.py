@@ -20,9 +20,7 @@ from assay.ingest.lines.outlines import once
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables import captions
-from assay.ingest.tables.sides import (
-    unmarked,
-)
+from assay.ingest.tables.documents import unmarked
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import Said, english, said
@@ -41,7 +39,8 @@ _PHRASE = re.compile(
     rf"{COUNTED}(?:tokens?|toks?|words|samples?|sequences?|sentences?|utterances?"
     r"|images?|imgs?|items?)(?: (?:processed|trained|consumed|seen))?(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?"
+    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|tile|card|chip|device|accelerator|rank"
+    r"|[nhtx]pu|dcu|p|sec(?:ond)?|s)\b)?"
     r"(?:,? (?:[(\[]|in )(?:in )?(?:thousands?|millions?|billions?|[kM]|[x×*] ?1[0e][0-9,^]*)"
     r"(?![A-Za-z0-9])[)\]]?)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
     r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
@@ -61,7 +60,7 @@ _SUBJECT = (
 
 _OF_WHOM = re.compile(
     r"\b(?:throughputs?|rates?|speeds?|performance) (?:per|for each|of (?:one|each|a single))[ -]"
-    r"(?:(GPU|GCD|device|card|chip|NPU|accelerator|rank)|node|host|server|machine)\b",
+    r"(?:(GPU|GCD|tile|device|card|chip|NPU|accelerator|rank)|node|host|server|machine)\b",
     re.IGNORECASE,
 )
 """Whose a rate is, in words apart from it: `throughput per device in tokens/s`."""
@@ -247,7 +246,7 @@ _DECLARES = re.compile(
     rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?"
     rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute|total|aggregate"
     rf"|per-GPU) )*(?:{_PHRASE.pattern})"
-    r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator))?"
+    r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator|tile))?"
     r"[)\]]?(?: [a-z0-9().-]+)*",
     re.IGNORECASE | re.ASCII,
 )

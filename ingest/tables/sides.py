@@ -29,7 +29,7 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.documents import MACHINE, explained, meant
+from assay.ingest.tables.documents import MACHINE, explained, meant, unmarked
 from assay.ingest.tables.header_rows import counts, quantities
 from assay.ingest.tables.units_beside import by_unit_above, rated_of
 from assay.ingest.vocabulary.devices import only
@@ -1022,8 +1022,3 @@ _BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
 
 
 _COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
-
-
-def unmarked(text: str) -> str:
-    """A line without signs of emphasis: `tokens per second **per GPU**`; "" of one too long."""
-    return text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""

@@ -19,7 +19,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables.csv_sections import LONGEST_OUTCOME, NO_ROOM_ELSEWHERE
-from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
+from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant, unmarked
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
@@ -167,6 +167,7 @@ def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
     """The grid with the rates of its columns of one device, or of all, as the nearest sentence
     above says that speaks of it: `All tokens/second below are per GPU.`; from afar to near.
     """
+    grid = _with_strokes(grid, schema, above)
     if not grid.heads or grid.labels or not _rates_of_all(_lowest(grid), schema):
         return _with_scopes_of_sides(grid, schema, above, near)
     told = _whose(above, near)
@@ -190,6 +191,28 @@ def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
         cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def _with_strokes(grid: Grid, schema: Schema, above: Above) -> Grid:
+    """The grid with strokes in labels of rates that are written as names of variables, where the
+    text above has the same with strokes: `utt_s` below `utt/s over all GPUs`. Elsewhere that may be
+    the seconds of an utterance."""
+    labels = {plain(cell.text) for cell in grid.heads[-1].cells} if grid.heads else set[str]()
+    names = {label for label in labels if _IN_UNDERSCORES.fullmatch(label)}
+    names = {name for name in names if header([name], schema)[0].spec is None}
+    told = " ".join(text for text in above() if len(text) <= LONGEST).casefold() if names else ""
+    spelt = {name: name.replace("_", "/") for name in names}
+    spelt = {n: rate for n, rate in spelt.items() if rate.casefold() in _WORD.findall(told)}
+    if not spelt or any(header([rate], schema)[0].spec is None for rate in spelt.values()):
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(cell._replace(text=spelt.get(plain(cell.text), cell.text)) for cell in last.cells)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+_IN_UNDERSCORES = re.compile(r"[a-z]{2,16}_s(?:ec)?(?:_[a-z]{3,6})?", re.IGNORECASE)
+
+_WORD = re.compile(r"[^\s,;:()`*]{1,40}")
 
 
 def _whose(above: Above, near: Above) -> _Scope | None:
@@ -353,7 +376,7 @@ def _as_listed(text: str) -> _Scope | None:
     """
     if len(text) > LONGEST or "|" in text or not _A_RATE_OF_THINGS.search(text):
         return None
-    bare = text.replace("*", "").replace("_", " ")
+    bare = unmarked(text)
     for sentence in _SENTENCE_END.split(bare):
         found = [*_RATE_OF_EACH.finditer(sentence)]
         if len(found) != 1 or _TELLS.search(sentence):
@@ -372,7 +395,7 @@ _SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _scope(text: str) -> _Scope | None:
     """Whose the rates below a text are, and which; None where it does not say."""
-    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    bare = unmarked(text)
     one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
     node = _OF_EACH_NODE.search(bare)
     found = one or whole or node

@@ -64,6 +64,7 @@ _HAS_EUROPEAN = re.compile(
     r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
     r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм"
+    r"|recalcul|étape|milli?ard|millones|bilhões"
     r"|aktivierungen|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
     r"|checkpointing (?:est|ist|war|était|es|está|è|era|a[ck]?t+iv|d[eé]sa|deak)"
     r"|(?:sans|ohne|sin|sem|senza|avec|mit|con|com) (?:gradient|activation)"

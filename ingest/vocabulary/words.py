@@ -383,7 +383,7 @@ _OF_CONTENT = re.compile(
 """In front of tokens or clips: what they are, which leaves their rate what it is."""
 
 
-_DEVICE_WORD = r"(?:GPU|GCD|device|card|chip|NPU|TPU|HPU|accelerator|rank)"
+_DEVICE_WORD = r"(?:GPU|GCD|tile|device|card|chip|NPU|TPU|HPU|accelerator|rank)"
 
 _AND_OF_ONE = re.compile(
     rf"((?:/|\bper )\s?(?:s|sec|second|{_DEVICE_WORD}))\s+and\s+"
