@@ -43,7 +43,7 @@ class Around:
         empty: Sequence[int],
         context: Context,
     ) -> None:
-        self._every, self._empty = paragraphs, empty
+        self._every, self._empty, self._rows = paragraphs, empty, rows
         self._firsts = [each.first for each in paragraphs]
         self._comments = frozenset(context.comments)
         self._titles = dict(context.titles)
@@ -171,8 +171,9 @@ class Around:
         if of_the_table_above(each.text):
             return True
         after = self._every[at + 1] if at + 1 < len(self._every) else None
-        opens = each.text.rstrip().endswith(":")  # the table below it
-        return not opens and (after is None or not after.behind_table)
+        if after is None:  # the last one is over a table, or below all of them
+            return bisect_right(self._rows, each.lines[-1].number) == len(self._rows)
+        return not after.behind_table and not each.text.rstrip().endswith(":")
 
     def _is_note(self, at: int, path: Path) -> bool:
         return (

@@ -65,6 +65,7 @@ from assay.ingest.binding.comparing import (
     says_apart,
     says_more,
     shared_otherwise,
+    turned,
     unlike,
     without,
 )
@@ -382,7 +383,7 @@ class Binder:
                 if (
                     any(map(partial(says_apart, cell), facts))
                     and not may_hold(name, cell, mine, row)
-                ) or (sized and name in SIZES):
+                ) or ((sized and name in SIZES) or turned(name, cell, row)):
                     continue
                 if name == "gpus_per_node" and (
                     (counts_both(own) and not fills(cell, own)) or shared_otherwise(cell, found)
@@ -618,7 +619,11 @@ class Binder:
         known = self._any.get(statement.section, {}).get("model")
         if "model" in values and same_in_code(values["model"], known):
             values = without(values, ("model",))
-        self._any.setdefault(statement.section, {}).update(values)
+        here = self._any.setdefault(statement.section, {})
+        for other in [turned(name, cell, here) for name, cell in values.items()]:
+            if other:
+                del here[other]
+        here.update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
 

@@ -96,6 +96,28 @@ def unlike(one: Cell, other: Cell) -> bool:
     return (one.text, one.scale, one.state) != (other.text, other.scale, other.state)
 
 
+def turned(name: str, told: Cell | None, held: Said) -> str | None:
+    """The other field of one fact that is held to be on where a cell says that it is off, or off
+    where it is on: `gradient_checkpointing: true` and, nearer, `with recomputation off`.
+
+    >>> turned("recompute", Cell("none", 9, 1), {"activation_checkpointing": Cell("True", 1, 1)})
+    'activation_checkpointing'
+    """
+    other = _OTHER_SWITCH.get(name)
+    cell = held.get(other) if other else None
+    if told is None or cell is None:
+        return None
+    return other if (cell.text.casefold() in _OFF) != (told.text.casefold() in _OFF) else None
+
+
+_OTHER_SWITCH = {
+    "recompute": "activation_checkpointing",
+    "activation_checkpointing": "recompute",
+}
+
+_OFF = {"none", "false", "off", "no"}
+
+
 _IDENTIFIER = deferred(r"[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)+")
 
 _ACTIVE = deferred(r"[-_ ]A[0-9]+(?:\.[0-9]+)?B(?![A-Za-z0-9])", re.IGNORECASE)

@@ -30,7 +30,7 @@ from assay.ingest.binding.called import (
     size_in_commands,
     sizes_of,
 )
-from assay.ingest.binding.comparing import may_hold
+from assay.ingest.binding.comparing import may_hold, turned
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
@@ -229,7 +229,10 @@ def _fill(
                 continue
             if place == MACHINE and name not in ("gpu", "gpus_per_node", "network"):
                 continue
-            twice = any(n in held for n in ONE_FACT.get(name, ()))
+            other = turned(name, cell, held)
+            if not (cell and other and _gives_way(held[other], cell, here, place)):
+                other = None
+            twice = any(n in held and n != other for n in ONE_FACT.get(name, ()))
             before = held.get(name)
             itself = before is not None and (  # in words of its own, or of those over its column
                 before.line == row.line or before.text in dict(row.other).get("column", "")
@@ -243,6 +246,8 @@ def _fill(
     if not any(name in held or name in found for name in SIZED_BY):
         found |= size_around(around, since)
     for name, cell in _consistent(found, row.cells).items():
+        if other := turned(name, cell, row.cells):
+            del row.cells[other]
         row.cells[name] = cell._replace(value_origin="stated")
         context.used.add(cell.line)
 
