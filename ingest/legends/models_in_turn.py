@@ -4,14 +4,15 @@ stages, Kite-9B on two with 16 and Kite-30B on four`.
 In: the records of tables, and the lines of their document. Out: the same rows, with what the part
 of such a sentence behind the name of their model says; and these parts, which are of no other rows.
 A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
-TP 4 for Kite-9B`) are not told apart here.
+TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a table
+(`Interleaved uses two chunks per stage`) is of the rows of that column alone.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from assay.ingest.columns.other_runs import sentences
@@ -64,21 +65,31 @@ def tell(
 ) -> tuple[set[int], Sequence[Explanation]]:
     """Give rows, in place, what a sentence says of their model in its turn; the lines that said it,
     and the parts of the sentences. `letters` are those that the document has for degrees."""
-    rows = [row for row in records if row.tabled and row.alike is None and "model" in row.cells]
-    names = {_bare(row.cells["model"].text) for row in rows} - {""}
-    if len(names) < FEWEST or max(map(len, names)) > LONGEST_NAME or len(names) > MOST_NAMES:
-        return set(), ()
+    rows = [row for row in records if row.tabled and row.alike is None]
     used, explained = set[int](), list[Explanation]()
-    sayings = list(_sayings(lines, names, letters))
-    heads = [line for line in headed(lines) if line.text.startswith("#")] if sayings else []
-    for name, said in sayings:
-        first, last = _section(heads, said.line)
-        for row in rows:
-            if first <= row.line < last and _bare(row.cells["model"].text) == name:
-                _give(row, said.values)
-        used.add(said.line)
-        explained.append(said)
+    for name_of, asked in ((_model_of, _in_turn), (_side_of, _of_one_side)):
+        names = {name_of(row) for row in rows} - {""}
+        if not FEWEST <= len(names) <= MOST_NAMES or max(map(len, names)) > LONGEST_NAME:
+            continue
+        sayings = list(_sayings(lines, names, letters, asked))
+        heads = [line for line in headed(lines) if line.text.startswith("#")] if sayings else []
+        for name, said in sayings:
+            first, last = _section(heads, said.line)
+            for row in rows if name else ():
+                if first <= row.line < last and name_of(row) == name:
+                    _give(row, said.values)
+            used.add(said.line)
+            explained.append(said)
     return used, explained
+
+
+def _model_of(row: Record) -> str:
+    return _bare(row.cells["model"].text) if "model" in row.cells else ""
+
+
+def _side_of(row: Record) -> str:
+    """The words over the column of a row that stands beside others in its table."""
+    return _bare(dict(row.other).get("column", ""))
 
 
 def _section(heads: Sequence[Line], line: int) -> tuple[float, float]:
@@ -116,10 +127,13 @@ def _give(row: Record, told: Mapping[str, str]) -> None:
 _AGAIN = ("recompute", "activation_checkpointing")
 
 
+_Asked = Callable[[str, Sequence[re.Match[str]]], Iterable[tuple[str, int, int]]]
+
+
 def _sayings(
-    lines: Sequence[Line], names: set[str], letters: Mapping[str, str]
+    lines: Sequence[Line], names: set[str], letters: Mapping[str, str], asked: _Asked
 ) -> Iterator[tuple[str, Explanation]]:
-    """The parts of sentences of a document that models open in turn, each by its model."""
+    """The parts of sentences of a document that are of some of the rows alone, by their names."""
     every = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     named = re.compile(rf"(?<![\w.-])(?:{every})(?![\w.]*\w|-\w)")
     for paragraph in paragraphs(lines):
@@ -127,24 +141,48 @@ def _sayings(
         at = 0
         for sentence in sentences(text) if named.search(text) else ():
             begin, at = at, at + len(sentence)
-            parts = list(_parts(sentence, [*named.finditer(sentence)]))
+            parts = list(asked(sentence, [*named.finditer(sentence)]))
             noun = next((n[1] for _, a, b in parts if (n := _NOUN.search(sentence[a:b]))), "")
             told = [_settings(sentence[a:b], noun, letters) for _, a, b in parts]
-            if sum(map(bool, told)) < FEWEST:
+            doubtful = any(not name for name, _, _ in parts)  # of nobody, understood or not
+            if not (doubtful or sum(map(bool, told)) >= min(FEWEST, len(parts) or FEWEST)):
                 continue
             for (name, first, last), values in zip(parts, told, strict=True):
                 places = tuple(placed(paragraph, begin + first, begin + last))
                 yield name, Explanation(values, places[0][0], places)
 
 
-def _parts(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
+def _of_one_side(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
+    """The name of the one side of a table that a sentence is about, which begins with it, and where
+    what it says stands; the name of no side where its subject has several.
+
+    >>> text = "Interleaved uses two chunks per stage."
+    >>> found = list(re.finditer("Interleaved", text))
+    >>> [(name, text[a:b]) for name, a, b in _of_one_side(text, found)]
+    [('Interleaved', ' two chunks per stage')]
+    """
+    verb = _USES.search(sentence)
+    subject = [each for each in found if verb and each.end() <= verb.start()]
+    if verb is None or not subject or _NOT_SO.search(sentence) or len(found) > len(subject):
+        return
+    if _OPENS.fullmatch(sentence, 0, subject[0].start()) is None:
+        return
+    end = _ENDS.search(sentence, verb.end())
+    name = subject[0][0] if len(subject) == 1 else ""
+    yield name, verb.end(), end.start() if end else len(sentence)
+
+
+_USES = deferred(r"\b(?:uses|has|used|had|(?:runs|ran|is run|was run) with|keeps|splits)\b")
+
+
+def _in_turn(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
     """The names that open the parts of a sentence in turn, and where each part begins and ends.
 
     >>> text = "The A-1B runs on 2 nodes, A-3B on four; both are in bf16."
-    >>> [text[a:b] for _, a, b in _parts(text, list(re.finditer(r"A-.B", text)))]
+    >>> [text[a:b] for _, a, b in _in_turn(text, list(re.finditer(r"A-.B", text)))]
     [' runs on 2 nodes, ', ' on four']
     >>> text = "TP 2 for A-1B and TP 4 for A-3B"
-    >>> list(_parts(text, list(re.finditer(r"A-.B", text))))
+    >>> list(_in_turn(text, list(re.finditer(r"A-.B", text))))
     []
     """
     if len(found) < FEWEST or len({each[0] for each in found}) < len(found):
