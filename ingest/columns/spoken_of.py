@@ -276,12 +276,13 @@ def _of_all_nodes(values: Mapping[str, Cell]) -> Cell | None:
 @lru_cache(maxsize=REMEMBERED)  # every table asks the headings above it, which tables share
 def _settles(text: str) -> frozenset[str]:
     """Fields that a text speaks of, whatever device it names."""
+    kept = _unchanged(text)
     text = _STAYS.sub(" ", text)
     own = _OF_EACH.sub(" ", text)
     forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
     return frozenset(
         name for names, form in forms if form.search(own if names == _COUNTS else text)
-        for name in names
+        for name in names if name not in kept
     )  # fmt: skip
 
 

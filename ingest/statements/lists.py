@@ -42,7 +42,7 @@ _STAGE = deferred(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.I
 _EXPERIMENT = deferred(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
 
 _FORMULA = deferred(r"[\w-]{1,40} ?= ?[0-9][0-9,]{0,15} ?[/x×*] ?\([^()]*[A-Za-z][^()]*\)")
-"""What follows from settings of each row: `accum = 480 / (4 * mb)`."""
+"""A value that follows from settings of each row: `accum = 480 / (4 * mb)`."""
 
 _NUMBER_ALONE = deferred(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
 
