@@ -31,6 +31,7 @@ from assay.ingest.tables.documents import (
     OF_A_MACHINE,
     SEVERAL_MACHINES,
     SHARE_OF_PEAK,
+    unmarked,
 )
 from assay.ingest.tables.header_rows import (
     across,
@@ -79,7 +80,6 @@ from assay.ingest.tables.sides import (
     repeated,
     spanned,
     under_one,
-    unmarked,
     with_quantities_beside,
     with_unknown_devices,
 )
