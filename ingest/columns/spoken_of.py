@@ -14,6 +14,7 @@ from functools import lru_cache
 from assay.ingest.schema.record import REMEMBERED, Cell
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.sharding_names import sharding_told
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 BATCHES = ("batch_size", "micro_batch", "global_batch", "global_batch_tokens")
@@ -314,6 +315,9 @@ def _agrees(name: str, cell: Cell, text: str) -> bool:
     if name == "dtype":
         named = cell.text.casefold() in text.casefold()
         return named or (cell.text.casefold() in _OF_HALF and _MIXED.search(text) is not None)
+    if name == "sharding" and "FSDP" in text:  # which may come and go in one sentence
+        told = sharding_told(text)
+        return told is not None and told[0] == cell.text
     try:
         number = float(cell.text.replace(",", "")) * cell.scale
     except ValueError:

@@ -1,9 +1,9 @@
 """How FSDP shares a model among devices, as sentences and labels of rows name it.
 
-In: a sentence on how runs were done, or the label of one. Out: the strategy by PyTorch's own name,
-and where it is said. Without a word on the strategy FSDP shards fully, as it does by default, and
-HSDP in groups of devices. Of a text that names another way beside it, or the two versions, or what
-is done with the weights behind a layer, nobody knows what its runs did.
+In: a sentence on how runs were done, or the label of one. Out: `FSDP`, or `HSDP` that shards in
+groups of devices, and where it is said. Which strategy that was, and whether there was tensor
+parallelism beside it, it does not say. Of a text that names another way beside it, or the two
+versions, or what is done with the weights behind a layer, nobody knows what its runs did.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def sharding_told(text: str) -> tuple[str, int] | None:
     """How a sentence says that a model was sharded, and where.
 
     >>> sharding_told("Everything ran in bf16 with FSDP2."), sharding_told("HSDP, bf16")
-    (('FULL_SHARD', 29), ('HYBRID_SHARD', 0))
+    (('FSDP', 28), ('HSDP', 0))
     >>> sharding_told("We port it from FSDP to DDP."), sharding_told("FSDP1 and FSDP2, bf16")
     (None, None)
     >>> sharding_told("Sharding is fully sharded data parallelism over all chips.")
-    ('FULL_SHARD', 12)
+    ('FSDP', 12)
     """
     return _told(_IN_SENTENCE.search(text) or _SHARDED_OVER.search(text), text)
 
@@ -71,7 +71,7 @@ def sharding_labelled(text: str) -> tuple[str, int] | None:
     """How the label of a row says that its model was sharded, and where.
 
     >>> sharding_labelled("FSDP2 + policy per layer"), sharding_labelled("FSDP only")
-    (('FULL_SHARD', 0), ('FULL_SHARD', 0))
+    (('FSDP', 0), ('FSDP', 0))
     >>> sharding_labelled("FSDP → DDP"), sharding_labelled("FSDP size 8")
     (None, None)
     """
@@ -82,4 +82,4 @@ def _told(found: re.Match[str] | None, text: str) -> tuple[str, int] | None:
     if found is None or _DOUBTFUL.search(text) or len(set(_EACH.findall(text))) > 1:
         return None
     hybrid = found.groupdict().get("hybrid")
-    return ("HYBRID_SHARD" if hybrid else "FULL_SHARD"), found.start("name")
+    return ("HSDP" if hybrid else "FSDP"), found.start("name")

@@ -50,9 +50,10 @@ def _layout(*names: str) -> pl.Expr:
     return product
 
 
-_SHARDED = pl.col("sharding").is_not_null()
-
 _ZERO_OF = {"FULL_SHARD": 3, "HYBRID_SHARD": 3, "SHARD_GRAD_OP": 2, "NO_SHARD": 0}
+
+# `FSDP` without a strategy is no such run: it is often beside tensor parallelism
+_SHARDED = pl.col("sharding").str.to_uppercase().is_in(_ZERO_OF.keys())
 
 RULES: tuple[Rule, ...] = (
     Rule("gpus", pl.col("nodes") * pl.col("gpus_per_node"), "nodes × GPUs per node"),
