@@ -389,12 +389,6 @@ class Binder:
                     (counts_both(own) and not fills(cell, own)) or shared_otherwise(cell, found)
                 ):
                     continue
-                if (
-                    name in ("gpus", "nodes")
-                    and tabled
-                    and self._of_the_machine(mine, own, section)
-                ):
-                    continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
                 said = origin if stated in (None, "printed") else stated

@@ -232,9 +232,8 @@ def _block(lines: Sequence[Line], at: int) -> Grid | None:
             break
         rows.append(_row(line, cells, separator))
     said = [cell.text for row in rows for cell in row.cells if cell.text]
-    if _names_devices(labels, rows):
-        pass
-    elif len(rows) < ROWS or 2 * sum(map(_number, said)) < len(said) or not MEASURES.search(text):
+    measured = len(rows) >= ROWS and 2 * sum(map(_number, said)) >= len(said)
+    if not (_names_devices(labels, rows) or (measured and MEASURES.search(text))):
         return None
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     return Grid(syntax, at, at + 1 + len(rows), (head,), tuple(rows))

@@ -172,7 +172,7 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
             held = row.cells.get(name)
             if held is not None and not _is_sign(held.text, name, telling):
                 continue
-            if name == _AGAIN[1] and _AGAIN[0] in row.cells:
+            if name == AGAIN[1] and AGAIN[0] in row.cells:
                 continue
             row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
             used.add(line)
@@ -199,13 +199,13 @@ def _sections(
 
 def _switches(row: Record) -> list[Line]:
     """The words of a row in columns of how much it computes again, which a text may explain."""
-    cells = [cell for name in _AGAIN if (cell := row.cells.get(name)) and cell.state == "value"]
+    cells = [cell for name in AGAIN if (cell := row.cells.get(name)) and cell.state == "value"]
     return [Line(cell.line, cell.text, cell.column, {}) for cell in cells]
 
 
 def _is_sign(text: str, name: str, signs: Sequence[Sign]) -> bool:
     """Whether the text of a cell of how much is computed again is a sign, and no more."""
-    return name in _AGAIN and any(sign.form.fullmatch(text.strip(' `*"')) for sign in signs)
+    return name in AGAIN and any(sign.form.fullmatch(text.strip(' `*"')) for sign in signs)
 
 
 def _told(signs: Sequence[Sign], labels: Sequence[Line]) -> dict[str, tuple[str, int]]:
@@ -266,7 +266,7 @@ def _once(said: Iterable[tuple[Sign, Mapping[str, str]]]) -> dict[str, tuple[str
     return {name: next(iter(texts.items())) for name, texts in found.items() if len(texts) == 1}
 
 
-_AGAIN = ("recompute", "activation_checkpointing")
+AGAIN = ("recompute", "activation_checkpointing")
 """Fields of which the first says more than the other."""
 
 
@@ -336,6 +336,14 @@ def settings_of(text: str) -> Mapping[str, str]:
         said["attention"] = kernel
     much = how_much_named(text.strip(" .;,")) if not said and text else None
     return {"recompute": much} if much and much != "on" else said
+
+
+def give(row: Record, told: Mapping[str, str]) -> None:
+    """Add to a row, in place, settings that a text says of it and that it has not, by any name."""
+    for name, text in told.items():
+        same = AGAIN if name in AGAIN else (name,)
+        if not any(other in row.cells for other in same):
+            row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
 
 
 _UNLIKE = deferred(
@@ -499,7 +507,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     if not without and (off := _OTHERWISE.search(meaning)):
         rest = meaning[: off.start()] + meaning[off.end() :]
         again = {*settings_of(rest.strip(" .;,()")).items()} - {("recompute", "none")}
-        without = _NOT_AGAIN if again and {name for name, _ in again} <= {*_AGAIN} else ""
+        without = _NOT_AGAIN if again and {name for name, _ in again} <= {*AGAIN} else ""
     core = name.strip("-_+()=./")
     pieces, letters = _pieces(core)
     fields: tuple[str, ...] = ()
@@ -508,7 +516,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
         pieces = pieces if fields and letters else [core, ""] if fields else [core]
         letters = ()
     known = configured_by(pieces[0].rstrip("-_="))
-    switch = known in _AGAIN and len(pieces[0]) <= LONGEST_SWITCH
+    switch = known in AGAIN and len(pieces[0]) <= LONGEST_SWITCH
     if not re.search("[A-Za-z]", "".join(pieces)) or (known and not (switch or fields)):
         return None
     flags = re.IGNORECASE if len(pieces[0]) > SHORT else re.NOFLAG

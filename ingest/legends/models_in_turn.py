@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from assay.ingest.columns.other_runs import sentences
-from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
+from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
 from assay.ingest.prose.degree_letters import with_degrees
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import headed, of_set_up
 
@@ -77,7 +77,7 @@ def tell(
             first, last = _section(heads, said.line)
             for row in rows if name else ():
                 if first <= row.line < last and name_of(row) == name:
-                    _give(row, said.values)
+                    give(row, said.values)
             used.add(said.line)
             explained.append(said)
     return used, explained
@@ -115,16 +115,6 @@ LONGEST_NAME, MOST_NAMES = 40, 40
 
 def _bare(name: str) -> str:
     return name.strip(" *`_")
-
-
-def _give(row: Record, told: Mapping[str, str]) -> None:
-    for name, text in told.items():
-        same = _AGAIN if name in _AGAIN else (name,)
-        if not any(other in row.cells for other in same):
-            row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
-
-
-_AGAIN = ("recompute", "activation_checkpointing")
 
 
 _Asked = Callable[[str, Sequence[re.Match[str]]], Iterable[tuple[str, int, int]]]

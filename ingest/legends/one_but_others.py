@@ -18,8 +18,15 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import named
 from assay.ingest.columns.footnotes import clause_around, of_other_rows, said_of_others
 from assay.ingest.columns.other_runs import sentences
-from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.legends.label_signs import (
+    AGAIN,
+    Explanation,
+    give,
+    paragraphs,
+    placed,
+    settings_of,
+)
+from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
 
 _ONE = deferred(
@@ -33,8 +40,6 @@ _ONE = deferred(
 """A clause on one model, and how many devices it was on."""
 
 _TAGS = deferred(r"</?[a-z]{1,6}>")
-
-_AGAIN = ("recompute", "activation_checkpointing")
 
 
 class _Saying(NamedTuple):
@@ -62,20 +67,13 @@ def tell(
             continue
         own = {id(row) for row in mine}
         for row in here:
-            _give(row, saying.one if id(row) in own else saying.others)
+            give(row, saying.one if id(row) in own else saying.others)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
 
 
 _HEADING = deferred(r"#{1,6} |<h[1-6]\b", re.IGNORECASE)
-
-
-def _give(row: Record, told: Mapping[str, str]) -> None:
-    for name, text in told.items():
-        same = _AGAIN if name in _AGAIN else (name,)
-        if not any(other in row.cells for other in same):
-            row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
 
 
 def _is_of(row: Record, saying: _Saying) -> bool:
@@ -114,7 +112,7 @@ _BLANKS = deferred(r"\s+")
 
 
 def _fact(name: str) -> str:
-    return _AGAIN[0] if name in _AGAIN else name
+    return AGAIN[0] if name in AGAIN else name
 
 
 def _settings(text: str) -> Mapping[str, str]:
