@@ -22,6 +22,7 @@ PACKAGES = ("grammars", "ingest", "model", "validate")
 
 ROOMS = (
     "grammars",
+    "ingest/expressions",
     "ingest/numbers",
     "ingest/vocabulary",
     "ingest/schema",

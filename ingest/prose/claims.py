@@ -736,7 +736,7 @@ def _forms() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
         (_FORMS, True), (_LABELLED, False), (_ALONE_OF_A_MODEL, True), (_OF_A_MODEL, False),
     )  # fmt: skip
     return tuple(
-        (name, word, re.compile(form.replace("{N}", NUMBER), re.IGNORECASE), alone)
+        (name, word, deferred(form.replace("{N}", NUMBER), re.IGNORECASE), alone)
         for forms, alone in groups
         for name, word, form in forms
     )

@@ -8,9 +8,11 @@ Expressions of one reader alone stand with it, `deferred` where few inputs ask f
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, cast
+
+from assay.ingest.expressions.compiled import compiled
 
 _TERMINAL = re.compile(r"^([A-Z_]+)(?:\.[0-9]+)?: /(.+)/[ \t]*(?://.*)?$", re.MULTILINE)
 
@@ -44,9 +46,13 @@ class _Deferred:
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self._flags = pattern, flags
 
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return compiled(self.pattern, self._flags)
+
     def __getattr__(self, name: str) -> Any:
         # kept: what is asked again is found at once
-        found = self.__dict__[name] = getattr(re.compile(self.pattern, self._flags), name)
+        found = self.__dict__[name] = getattr(self._compiled, name)
         return found
 
 

@@ -12,6 +12,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from assay.ingest.expressions.compiled import compiled
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 PEAKS = {
@@ -182,7 +183,7 @@ class Device(NamedTuple):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)  # when a device is first looked for: most inputs need none
+    return compiled(pattern)  # when a device is first looked for: most inputs need none
 
 
 @lru_cache(maxsize=65_536)  # a line and a cell are asked by all who look for what they say

@@ -15,6 +15,8 @@ from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from assay.ingest.expressions.compiled import compiled
+
 
 class Plain(NamedTuple):
     """A text in English words, and the place of each of its letters in the original."""
@@ -154,7 +156,7 @@ def _in_digits(found: re.Match[str]) -> str:
 def _rules() -> Mapping[str, Sequence[tuple[re.Pattern[str], str]]]:
     """Expressions of each group of languages, and what each means in English."""
     return {
-        group: [(re.compile(words, re.IGNORECASE), meant) for words, meant in rules]
+        group: [(compiled(words, re.IGNORECASE), meant) for words, meant in rules]
         for group, rules in _data().items()
         if group != "words"
     }
@@ -169,7 +171,7 @@ def _data() -> Mapping[str, Any]:
 @cache
 def _word() -> re.Pattern[str]:
     """Any of the words that mean the same wherever they stand."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(_data()['words'])})(?!\w)", re.IGNORECASE)
+    return compiled(rf"(?<!\w)(?:{'|'.join(_data()['words'])})(?!\w)", re.IGNORECASE)
 
 
 def _meant(found: re.Match[str]) -> str:

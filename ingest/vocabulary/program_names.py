@@ -12,6 +12,8 @@ from collections.abc import Set
 from functools import cache
 from typing import NamedTuple
 
+from assay.ingest.expressions.compiled import compiled
+
 SPELLED = {
     "automodel": r"(?:NeMo[ -]?)?Auto-?Model",
     "nemo": r"NeMo|NEMO|Nemo|nemo(?= (?:container|framework))",
@@ -111,7 +113,7 @@ class Program(NamedTuple):
 
 @cache
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(pattern, flags)
+    return compiled(pattern, flags)
 
 
 def program_named(text: str, *, any_case: bool = False) -> Program | None:

@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from assay.ingest.expressions.compiled import compiled
 from assay.ingest.numbers.units import unit
 from assay.ingest.vocabulary.languages import SIMPLE
 
@@ -218,7 +219,7 @@ def _of_asia() -> Rules:
     """Rules for labels in Chinese, Japanese and Korean, a word before those that it holds."""
     every = (rule for group in ("asian", "japanese", "chinese", "korean")
              for rule in _labels()[group])  # fmt: skip
-    rules = [(re.compile(words, re.IGNORECASE), f" {meant} ") for words, meant in every]
+    rules = [(compiled(words, re.IGNORECASE), f" {meant} ") for words, meant in every]
     words = sorted(_labels()["elsewhere"].items(), key=lambda word: -len(word[0]))
     return [*rules, *((re.compile(re.escape(word)), f" {meant} ") for word, meant in words)]
 
@@ -236,7 +237,7 @@ def _any_of_europe() -> re.Pattern[str]:
 
 def _whole(words: str) -> re.Pattern[str]:
     """An expression for words that neither begin nor end within another."""
-    return re.compile(rf"(?<!\w)(?:{words})(?:(?<=\W)|(?!\w))", re.IGNORECASE)
+    return compiled(rf"(?<!\w)(?:{words})(?:(?<=\W)|(?!\w))", re.IGNORECASE)
 
 
 @cache

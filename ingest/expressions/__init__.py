@@ -1,0 +1,1 @@
+"""Regular expressions, compiled once and kept."""
