@@ -688,7 +688,7 @@ def named(text: str) -> dict[str, str]:
             return told | {"dtype": format_at_end[2]}
     if said := machine(bare):
         return said
-    if _DTYPE.fullmatch(bare):
+    if _DTYPE.fullmatch(bare) or bare.casefold() in _OF_INTEGERS:
         return {"dtype": format_named(bare) or bare}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
@@ -697,6 +697,10 @@ def named(text: str) -> dict[str, str]:
     device = only(bare)
     plain = device is not None and _PLATFORM.sub("", bare) == bare[device.start : device.end]
     return {"gpu": device.text} if device and plain else {}
+
+
+_OF_INTEGERS = {"int8", "int4"}
+"""Formats of products that are words of other things, too, where more stands beside them."""
 
 
 def _switched(text: str) -> dict[str, str]:

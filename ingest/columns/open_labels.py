@@ -18,7 +18,7 @@ from math import prod
 from assay.ingest.columns.composite import named, size_alone
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
-from assay.ingest.columns.titles import model_named
+from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
@@ -430,7 +430,8 @@ _MAY_NAME = re.compile(
 def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     """The model that the label over the names of the rows is, and its cell, where every one of
     these is a layout, a machine or a number, or begins with its name and goes on with numbered
-    parts: `BERT | ours | theirs`, below it `tp2_pp4_mb8` or `bert_L24_b8`."""
+    parts: `BERT | ours | theirs`, below it `tp2_pp4_mb8` or `bert_L24_b8`; a name with its size,
+    `Mistral 7B`, is that of all rows that name no other."""
     if not grid.heads or grid.labels or not grid.heads[-1].cells:
         return None
     cell = grid.heads[-1].cells[0]
@@ -441,7 +442,8 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
         return None
     said = [named(text) or _in_parts(text, model) for text in texts]
     apart = any({"model", "model_size"} & told.keys() for told in said)
-    return (model, cell) if all(said) and not apart else None
+    sure = model_named(label) == label and SIZED.search(label) and not any(map(model_named, texts))
+    return (model, cell) if (sure or all(said)) and not apart else None
 
 
 def _in_parts(name: str, model: str) -> dict[str, str]:

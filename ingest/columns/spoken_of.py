@@ -110,7 +110,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     MACHINES: (
         r"\b[a-z]+[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)\b"
         r"|\b(?:newe?r?|older?|other|another|different|bigger|smaller"
-        r"|second(?! (?:per|a|an|each)\b)|rented|borrowed)"
+        r"|(?<!per )second(?! (?:per|a|an|each|and|or)\b)|rented|borrowed)"
         r" (?:[\w-]+ )?(?:box|machine|server|node|cluster|workstation|cards?|GPUs?|laptop"
         r"|partition)\b"
     ),

@@ -18,10 +18,14 @@ from assay.ingest.binding.batches_said import as_the_others, of_each_device, set
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
+from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped
+from assay.ingest.binding.speeds_proven import settle_speeds
 from assay.ingest.legends import (
     added_items,
+    alternative_commands,
     conditioned,
+    marked_rows,
     models_in_turn,
     name_templates,
     noted_rows,
@@ -41,6 +45,7 @@ from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.blocks import series
 from assay.ingest.source.headings import around_headings, headed
+from assay.ingest.source.inline_markup import in_markdown
 from assay.ingest.source.notebook import is_notebook, markdown_cells, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
@@ -283,7 +288,7 @@ def _bind(
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
-    prose = _prose(found) if tabled and document else ()
+    prose: Sequence[Line] = in_markdown(_prose(found)) if tabled and document else ()
     letters = letters_in(prose)
     every = [record for _, folded in binding for record in folded.records]
     of_names, templates = name_templates.tell(every, prose)
@@ -291,19 +296,33 @@ def _bind(
     of_unmarked, unmarked = noted_rows.tell(every, prose)
     of_some, conditions = conditioned.tell(every, prose)
     of_one, singled = one_but_others.tell(every, prose)
+    of_marked, marks = marked_rows.tell(every, prose)
     in_turn, turns = models_in_turn.tell(every, prose, letters)
     listed = added_items.tell(every, prose)
-    told |= of_some | of_one | of_unmarked | of_names | in_turn | {item.line for item in listed}
+    told |= (
+        of_some
+        | of_one
+        | of_unmarked
+        | of_names
+        | of_marked
+        | in_turn
+        | {item.line for item in listed}
+    )
     told |= switched_formats.tell(every, paragraphs(prose))
     explained: list[Sign | Explanation] = [
-        *signs, *unmarked, *templates, *conditions, *singled, *turns, *listed,
+        *signs, *unmarked, *templates, *conditions, *singled, *marks, *turns, *listed,
     ]  # fmt: skip
     prose = without(prose, explained)
-    stated = headed(without(_with_near(lines, found, tabled), explained)) if document else lines
+    stated = (
+        headed(without(in_markdown(_with_near(lines, found, tabled)), explained))
+        if document
+        else lines
+    )
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
+    context.used |= alternative_commands.settle(context, every, prose)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)
@@ -318,6 +337,8 @@ def _bind(
         context.used |= settle_batches(every, prose, tabled)
         as_the_others(every)
         of_each_device(every)
+        _understand(ledger, settle_speeds(every, prose))
+        settle_noted(every, prose)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))
@@ -325,6 +346,16 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows, context.statements
+
+
+def _understand(ledger: Ledger, labels: Mapping[int, str]) -> None:
+    """Count columns as understood that what stands beside them has proven, by lines of rows."""
+    for at, (name, note) in enumerate(ledger.tables):
+        told = {label for line, label in labels.items() if note.line <= line <= note.last}
+        if told & {*note.not_understood}:
+            rest = tuple(label for label in note.not_understood if label not in told)
+            known = tuple(label for label in note.header if label in {*note.understood, *told})
+            ledger.tables[at] = name, note._replace(understood=known, not_understood=rest)
 
 
 def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence[Line]:

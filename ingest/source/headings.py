@@ -156,6 +156,8 @@ _SET_UP = deferred(
     r"(?: et (?:logiciels?|m[ée]thode)"
     r"| y software| e software)?\W*"
     rf"|{NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
+    r"|(?:Aufbau|Umgebung|(?:Rahmen)?bedingungen|Einstellungen) (?:der|des|für die) "
+    r"(?:Messung(?:en)?|Versuche?s?|Experimente?s?|Läufe|Tests?|Trainings?)"
     r"|(?:environnement|configuration|conditions|entorno|configuraci[oó]n|ambiente|condizioni"
     r"|configura[cç][aã]o|condiciones|configurazione)(?: (?:de |d'|des |do |di |del |dell')?"
     r"(?:matérielle|tests?|mesures?|essais|entraînement|pruebas?|entrenamiento|testes?|treinamento|treino|prova"

@@ -114,6 +114,8 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
             **plain.get(row.line, {}),
         }
         for name, cell in {**added, **said}.items():
+            if (other := _otherwise_said(name, cell, row)) and name in said:
+                del row.cells[other]  # what explains a part of the label is not of all of it
             held = row.cells.get(name)
             if held is None or (held.value_origin == "stated" and held.line < row.line):
                 row.cells[name] = cell
@@ -129,6 +131,19 @@ def settle(rows: Iterable[Record], adds_up: Callable[[int], bool]) -> None:
                                     state=cell.state if kept else "unknown")
                 for name, cell in {**own, **said}.items()
             }  # fmt: skip
+
+
+def _otherwise_said(name: str, cell: Cell, row: Record) -> str:
+    """The field by which a row has been told the opposite of how much its words say it computes
+    again: `FA2 + ckpt`, where `FA2` keeps all activations; empty where there is none."""
+    if name not in ("recompute", "activation_checkpointing"):
+        return ""
+    (other,) = SAME_FACT[name]
+    held = row.cells.get(other)
+    if held is None or held.value_origin != "stated" or "value" not in (held.state, cell.state):
+        return ""
+    off = {each.text.casefold() in ("none", "false") for each in (held, cell)}
+    return other if len(off) == 2 else ""
 
 
 def _plain(rows: Sequence[Record]) -> dict[int, dict[str, Cell]]:

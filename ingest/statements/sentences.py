@@ -1184,8 +1184,8 @@ def _of_one_rank(text: str) -> Iterator[Part]:
 
 _CONDITION = deferred(
     r"[*_`]*(?: (?:is|was|are|were|used|on|enabled|active|turned|only))* ?\(?"
-    r"(?:whenever|when|wherever|where|if|unless|only|as soon as|except|apart|on (?:all"
-    r"|every) but)\b",
+    r"(?:(?:whenever|when|wherever|where|if|unless|only|as soon as|except|apart|on (?:all"
+    r"|every) but)\b|(?:for|in|on) (?:(?:the|runs?|rows?|cases?) )*(?-i:[A-Z]{1,3}-?[0-9]{1,3})\b)",
     re.IGNORECASE,
 )
 """Behind a switch: it is on in some runs."""

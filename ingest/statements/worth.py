@@ -31,7 +31,7 @@ _PARTS = (
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
     r"(?i:parallelit[äa]t|parallelismus|paral(?:l)?elismo|parall[ée]lisme|neu berechnet"
-    r"|neuberechnung|recalcul|genauigkeit)",
+    r"|neuberechnung|recalcul|genauigkeit|(?:be|ver)arbeitet [0-9]|[0-9] \w+ akkumul)",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad",
     r"ccumulating gradients|adients (?:are|were) (?:never|not) acc"
     r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"

@@ -13,9 +13,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 
-from assay.ingest.columns.headers import in_letters, plain
+from assay.ingest.columns.headers import GENERIC, in_letters, plain
 from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
@@ -529,11 +529,11 @@ _FACTOR = re.compile(r"\W*([a-z])\W*:\s*([A-Za-z][\w -]+)")
 _FACTORS_BESIDE = re.compile(
     r"\W*?(?<![\w])(?P<product>[A-Za-z](?: ?[x×*·] ?[A-Za-z]){1,3})[*`_\")\]]{0,3}\s*"
     r"(?:[:=–—]| -(?= )|\bis\b|\bare\b|\bmeans\b|\bstands for\b)[*`_\s]*"
-    r"(?P<meant>[A-Za-z][A-Za-z() *`_×·-]{3,120}?)[\s.;]*"
+    r"(?P<meant>[A-Za-z][A-Za-z() ,*`_×·-]{3,120}?)[\s.;]*"
 )
-"""A product of letters and, behind it, one of what they stand for."""
+"""A product of letters and, behind it, one of what they stand for, or a list of that."""
 
-_TIMES = re.compile(r"\s+[x×*·]\s+|\s*[×·]\s*")
+_TIMES = re.compile(r"\s+[x×*·]\s+|\s*[×·]\s*|,\s*(?:and\s+)?|\s+and\s+")
 
 _SIZED = re.compile(r"(?<=parallel) (?:sizes?|degrees?|ways?|dimensions?|world size)$")
 
@@ -566,6 +566,8 @@ def _beside(text: str) -> tuple[str, ...]:
     """Fields that a line gives the factors of a product itself.
 
     >>> _beside("- **d x t x p**: data parallel size x tensor parallel size x pipeline stages")
+    ('dp', 'tp', 'pp')
+    >>> _beside("`d x m x p`: data-parallel, tensor-model-parallel and pipeline-parallel size")
     ('dp', 'tp', 'pp')
     >>> _beside("- **m x n**: rows x columns"), _beside("- `a x b`: data parallel x data parallel")
     ((), ())
@@ -635,9 +637,54 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
             for name, meant in _entries(sentence):
                 found.setdefault(name, meant)
-    for name, meant in _wrapped_entries(lines):
+    for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines)):
         found.setdefault(name, meant)
-    return {**letters_in(lines), **found}
+    return {**letters_in(lines), **_same_everywhere(found, lines)}
+
+
+def _same_everywhere(found: Mapping[str, str], lines: Sequence[Line]) -> dict[str, str]:
+    """A legend without words for how fast something was of which two sections say two units."""
+    generic = {name for name in found if name.casefold() in GENERIC}
+    for line in lines if generic else ():
+        for told in _IN_ITS_UNIT.finditer(line.text[:LONGEST]):
+            generic = {n for n in generic if n.casefold() != told[1].casefold()
+                       or said(told[2]) == said(found[n])}  # fmt: skip
+    return {name: meant for name, meant in found.items()
+            if name in generic or name.casefold() not in GENERIC}  # fmt: skip
+
+
+_IN_ITS_UNIT = re.compile(
+    r"\b(throughput|speed|performance|rate|pace)(?: (?:is|are|was|were|measured|given|reported))*"
+    r" in ((?:thousand |million )?[a-z]{3,16}(?:/| per )[a-z]+(?:(?:/| per | and )[a-z]+)?)",
+    re.IGNORECASE,
+)
+"""The unit of a table's rate, as the text above each says it."""
+
+
+def _in_two_columns(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    """The words that a list below `columns` explains, each in front of its meaning: `mem   peak
+    allocated GB`."""
+    open_ = False
+    for line in lines:
+        text = line.text
+        if not text.strip() or len(text) > LONGEST:
+            open_ = False
+        elif _OF_COLUMNS.fullmatch(text):
+            open_ = True
+        elif open_ and (found := _BESIDE.fullmatch(text)):
+            first = found[2].partition(":")[0].strip()
+            meant = _meaning(found[2]) or _meaning(first) or (first if configured_by(first) else "")
+            if meant:
+                yield found[1], meant
+
+
+_OF_COLUMNS = re.compile(
+    r"\W*(?:the )?(?:columns|legend|abbreviations|keys?|fields|headers?|Spalten|Legende|colonnes"
+    r"|列)\W*",
+    re.IGNORECASE,
+)
+
+_BESIDE = re.compile(r"\s*([A-Za-z][\w/#%.-]{0,14})(?:\s{2,}|\s)([A-Za-z].{2,100})")
 
 
 def _wrapped_entries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
@@ -873,9 +920,35 @@ def _meaning(text: str) -> str:
     whole = _WITHOUT.sub("", _MARKS.sub("", text))
     first, _, rest = whole.replace("，", ",").partition(",")
     whose = " per GPU" if _OF_ONE_CARD.match(rest) else ""
-    short = [each for each in (whole, first + whose) if len(each) <= MOST_MEANT]
+    ways = dict.fromkeys((whole, first + whose, _remarked(whole), _remarked(first)))
+    short = [each for each in ways if len(each) <= MOST_MEANT]
     told = next(filter(said, short), "")
     return told or next((name for form, name in _DEFINITIONS if form.match(whole)), "")
+
+
+def _remarked(text: str) -> str:
+    """The words of a meaning in the order of labels, without what brackets add: `the mean time of
+    one step in seconds` is `time per step in seconds`.
+
+    >>> _remarked("seconds per iteration (one optimizer step)"), _remarked("the time of one step")
+    ('seconds per iteration', 'time per step')
+    """
+    plain = _IN_ROUND.sub("", text).strip()
+    if not (found := _TIME_OF_ONE.fullmatch(plain)):
+        return plain
+    size = found["unit"] or found["behind"]
+    return f"time per {found['thing']}" + (f" in {size}" if size else "")
+
+
+_IN_ROUND = re.compile(r"\s*\([^()]*\)")
+
+_TIME_OF_ONE = re.compile(
+    r"(?:the )?(?:(?:mean|average|median|measured|wall[- ]clock|total) )*(?:time|duration)"
+    r"(?: in (?P<unit>seconds|milliseconds|ms|s))? (?:of|for|per|that) "
+    r"(?:an?|one|each|every|a single)(?: (?:full|whole|complete|optimi[sz]er|training|global))*"
+    r" (?P<thing>step|iteration|update)(?: takes)?(?:,? in (?P<behind>seconds|milliseconds|ms|s))?",
+    re.IGNORECASE,
+)
 
 
 _DEFINITIONS = [

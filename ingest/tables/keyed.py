@@ -275,6 +275,8 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     models: dict[str, dict[str, Cell]] = {}
     sizes = _sizes(columns, rows, {at, *told})
     of_each = [n for n, c in enumerate(columns) if n != at and c.spec and c.spec.name == "model"]
+    fields_ = {c.spec.name for n in told if (c := columns[n]).spec}
+    named = columns[at].spec is not None or bool(sizes) or bool(fields_ & {*_OF_A_MODEL})
 
     def said_at(n: int, cell: GridCell) -> dict[str, Cell]:
         if n in machines:
@@ -292,7 +294,8 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
         key = row.cells[at]
         for name in [plain(key.text), *_LISTED.split(plain(key.text))]:
             found.setdefault(name, cells)
-            models[name] = _called(name, key)
+            sure = named or SIZED.search(name) or model_named(name)
+            models[name] = _called(name, key) if sure else {}  # of a machine, perhaps
     understood = tuple(columns[n].label for n in (*told, *of_each, *sizes))
     if machines:
         return Keyed(found, understood, {}, _by_device(found), of_machines=True)

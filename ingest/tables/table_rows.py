@@ -131,6 +131,7 @@ from assay.ingest.schema.record import (
     Statement,
 )
 from assay.ingest.source.headings import headed
+from assay.ingest.source.inline_markup import in_markdown
 from assay.ingest.source.table_footers import footer
 from assay.ingest.tables import captions
 from assay.ingest.tables.documents import (
@@ -217,12 +218,12 @@ def table_rows(region: Region, schema: Schema) -> Folded:
         long = sheet(lines, region.source.name)
         try:
             if long is not None:
-                _document(region, headed(lines[:SAMPLE]), schema, folded, long)
+                _document(region, headed(in_markdown(lines[:SAMPLE])), schema, folded, long)
                 continue
         except IrregularError:
             pass
         # what a notebook shows is of what it says
-        trained = _document(region, headed(lines), schema, folded, trained=trained)
+        trained = _document(region, headed(in_markdown(lines)), schema, folded, trained=trained)
     return folded
 
 

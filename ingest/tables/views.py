@@ -171,9 +171,7 @@ def _ways(
         if named_side(label, schema):
             return label
         length = _length(label).get("seq_len")
-        lengths = length is not None and (
-            _over_lengths(grid) or any(_LENGTHS.search(line.text) for line in around)
-        )
+        lengths = length is not None and (_over_lengths(grid) or _of_lengths_told(grid, around))
         return f"seq_len {length}" if lengths else None
 
     whole = headed(with_unit_column(grid, schema), schema, side)
@@ -651,6 +649,22 @@ _A_LENGTH = re.compile(
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
+_OF_OTHERS_IN_K = re.compile(
+    r"\bvocab|\btokens? (?:per|/) ?(?:batch|step|update)|\bbatch(?:es)? of\b|\bresolution|词表",
+    re.IGNORECASE,
+)
+"""Words of what else has powers of two in thousands."""
+
+
+def _of_lengths_told(grid: Grid, above: Sequence[Line]) -> bool:
+    """Whether lengths that head columns are such: the text around says of them, or there are
+    several in letters, `8K | 16K | 32K`, and it says of nothing else that is counted so."""
+    if any(_LENGTHS.search(line.text) for line in above):
+        return True
+    labels = [plain(label) for label in grid.header()]
+    in_k = [label for label in labels if _IN_LETTERS.fullmatch(label) and _length(label)]
+    return len(in_k) > 1 and not any(_OF_OTHERS_IN_K.search(line.text) for line in above)
+
 
 def _of_lengths(grid: Grid, above: Sequence[Line]) -> Grid:
     """The grid with a label for its first column where that has none and holds lengths, as the text
@@ -784,7 +798,7 @@ def _by_caption(
             columns = [axis[0], *(Column(name, None) for name in axis[1])]
         if not any(named_by.values()):
             sides = free  # beside `Model | Method`
-            named_by |= _by_numbers(columns, sides, _with_headings(above, declared), schema)
+            named_by |= _by_numbers(grid, columns, sides, _with_headings(above, declared), schema)
     found = meant_above(above, declared, schema)
     nearest = [line for line in above if line.text.strip()][-1:]
     nobodys = any(of_a_node(line.text) for line in nearest)
@@ -832,10 +846,14 @@ def _by_caption(
 
 
 def _by_numbers(
-    columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line], schema: Schema
+    grid: Grid,
+    columns: Sequence[Column],
+    sides: Sequence[int],
+    above: Sequence[Line],
+    schema: Schema,
 ) -> dict[int, dict[str, str]]:
     """Place → what the number over a column is of, as the text above says: a length, or a count."""
-    lengths = any(_LENGTHS.search(line.text) for line in above)
+    lengths = _of_lengths_told(grid, above)
     told = {n: _length(columns[n].label) for n in sides} if lengths else {}
     if any(told.values()):
         return told

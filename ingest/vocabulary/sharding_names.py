@@ -15,7 +15,8 @@ _FULLY = r"full(?:y)?[- ]shard(?:ed|ing)?[- ]data[- ]paral(?:lelism|lel)"
 _NAMES = rf"(?P<hybrid>HSDP)|(?-i:FSDP[12]?|fully_shard)|{_FULLY}(?: ?\((?-i:FSDP[12]?)\))?"
 
 _USED = (
-    r"(?:\b(?:with|using|via|by|under|uses?|used|is|are|was|were|and|plus|in)|[:：+(,;]|^)\s*"
+    r"(?:\b(?:with|using|via|by|under|uses?|used|is|are|was|were|and|plus|in"
+    r"|mit|als|verwende[nt]?|nutz(?:en|t)|avec|utilis\w+|con|com|usamos)|[用で]|[:：+(,;]|^)\s*"
     r"(?:[*`_(]|(?:the|only|plain|native|standard|pure|full|always|(?:Py)?[Tt]orch(?:['’]s)?"
     r"|(?:Py)?[Tt]orch v?[0-9]+(?:\.[0-9]+){1,2}|JAX|GSPMD|SPMD)\s)*"
 )

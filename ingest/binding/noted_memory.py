@@ -1,0 +1,59 @@
+"""Memory that stands in the notes of rows: `27GB (same conf)`, under no label of its own.
+
+In: the records of tables, bound, and the lines of their document. Out: the same rows with the most
+that a run took of a device, which names its law. Notes are such where they are nothing but sizes,
+in a document that speaks of memory, and no row of it says how much it took elsewhere; sizes that
+devices are sold with may name these and say nothing of a run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.ingest.columns.cells import number_of
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+
+LAW = "the notes of runs are nothing but sizes, in a text that speaks of memory"
+
+_SIZE = deferred(r"~?\s*([0-9]{1,3}(?:\.[0-9]{1,2})?)\s?([GM]i?B)(?:\s*\([^()]*\))?\s*")
+
+_MEMORY = deferred(
+    r"\bmemory\b|\bOOMs?\b|nvidia-smi|rocm-smi|\bVRAM\b|\bHBM\b|max_memory|显存", re.IGNORECASE
+)
+
+SOLD_WITH = {8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 96, 128, 141, 180, 192, 288}
+"""Gigabytes of devices."""
+
+LEAST = 2
+"""Sizes that differ, one of which at least no device is sold with."""
+
+
+def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
+    """Give rows of tables, in place, the memory that their notes are."""
+    rows = [row for row in records if row.tabled and row.alike is None]
+    noted = [(row, found) for row in rows if (note := row.cells.get("notes")) is not None
+             and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
+    sizes = {float(found[1]) for _, found in noted}
+    if len(sizes) < LEAST or sizes <= SOLD_WITH or any("memory" in row.cells for row in rows):
+        return
+    if not any(_MEMORY.search(line.text) for line in lines if len(line.text) <= LONGEST):
+        return
+    for row, found in noted:
+        size = unit(found[2])
+        note = row.cells["notes"]
+        if size is not None and _measured(row):
+            row.cells["memory"] = Cell(
+                found[1], note.line, note.column + found.start(1), size.scale, law=LAW
+            )
+
+
+def _measured(row: Record) -> bool:
+    """Whether a row says something else that was measured of its run."""
+    names = ("step_time", "model_flops_rate", "tokens_per_s", "samples_per_s", "mfu")
+    return any(
+        (cell := row.cells.get(name)) is not None and number_of(cell) is not None for name in names
+    )

@@ -1,0 +1,113 @@
+"""Settings of rows that a sign marks, and of those without it, as one sentence says of both: `not
+recomputed, except in the rows marked †, which use full recomputation`.
+
+In: the records of tables, and the lines of their document. Out: the same rows, with what such a
+sentence says of them; and these sentences, which are of no other rows. Notes that begin with their
+sign are read with the rows that point to them (`assay.ingest.columns.footnotes`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.ingest.columns.other_runs import sentences
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
+from assay.ingest.schema.record import Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.recomputation import how_much_told
+
+_SIGN = r"[`\"“'(]{0,2}(?P<sign>[†‡§¶]{1,2}|\\?\*)[`\"”')]{0,2}"
+
+_ROWS = r"(?:rows?|runs?|lines?|ones|entries|models?|those|configurations?|cases|results)"
+
+_MARKED = deferred(
+    rf"(?:the )?(?:{_ROWS} )?(?:(?:that|which) (?:are|is) )?"
+    rf"(?:marked|flagged|labell?ed) (?:with |by )?(?:an? )?{_SIGN}(?!\w)",
+    re.IGNORECASE,
+)
+"""Rows that a sign marks."""
+
+_EXCEPT = deferred(
+    r",?\s*\(?(?:except|but(?: not)?|other than|apart from|save|unless)(?: (?:in|for|on))?\s*$",
+    re.IGNORECASE,
+)
+"""Words in front of them, behind what is said of all others."""
+
+_THEY = deferred(
+    r"\W*(?:(?:which|that|where|these|they|and|we|with|use[sd]?|are|were|run|ran|have|had|was|is)\s)+",
+    re.IGNORECASE,
+)
+
+_AGAIN = ("recompute", "activation_checkpointing")
+
+
+class _Saying(NamedTuple):
+    sign: str
+    marked: Mapping[str, str]
+    others: Mapping[str, str]
+    said: Explanation
+
+
+def tell(
+    records: Sequence[Record], lines: Sequence[Line]
+) -> tuple[set[int], Sequence[Explanation]]:
+    """Give rows, in place, what is said of those with a sign and of those without; the lines that
+    said it, and the sentences."""
+    used, explained = set[int](), list[Explanation]()
+    rows = [row for row in records if row.tabled and row.alike is None]
+    sayings = list(_sayings(lines)) if rows else []
+    texts = {line.number: line.text for line in lines} if sayings else {}
+    for saying in sayings:
+        having = [row for row in rows if _has(texts.get(row.line, ""), saying.sign)]
+        if not having:
+            continue
+        marked = {id(row) for row in having}
+        for row in rows:
+            give(row, saying.marked if id(row) in marked else saying.others)
+        used.add(saying.said.line)
+        explained.append(saying.said)
+    return used, explained
+
+
+def _has(text: str, sign: str) -> bool:
+    """Whether a row of a table has a sign at the end of a word."""
+    if sign != "*":
+        return sign in text
+    return _STARRED.search(text) is not None
+
+
+_STARRED = re.compile(r"(?<![*\s|])\\?\*(?=\s*(?:\||$|,|<))(?!\*)")
+
+
+def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
+    """The sentences on rows with a sign, with what they say of these and of the others."""
+    for paragraph in paragraphs(lines):
+        text = " ".join(line.text for line in paragraph)
+        if len(text) > LONGEST or not _MARKED.search(text):
+            continue
+        at = 0
+        for sentence in sentences(text):
+            begin, at = at, at + len(sentence)
+            if found := _MARKED.search(sentence):
+                before, behind = sentence[: found.start()], sentence[found.end() :]
+                apart = _EXCEPT.search(before)
+                others = _settings(before[: apart.start()]) if apart else {}
+                marked = _settings(_THEY.sub("", behind, count=1).strip(" ,.;:)"))
+                if marked or others:
+                    places = tuple(placed(paragraph, begin, begin + len(sentence.rstrip())))
+                    said = Explanation(marked, places[0][0], places)
+                    yield _Saying(found["sign"].lstrip("\\"), marked, others, said)
+
+
+def _settings(text: str) -> Mapping[str, str]:
+    """Settings of a clause, or how much it says to be computed again.
+
+    >>> _settings("full recomputation"), _settings("Activations are not recomputed")
+    ({'recompute': 'full'}, {'recompute': 'none'})
+    """
+    said = settings_of(text)
+    much = None if any(name in said for name in _AGAIN) else how_much_told(text)
+    return {**said, "recompute": much} if much and much != "on" else said

@@ -1,0 +1,98 @@
+"""Sentences of HTML in the signs of Markdown, which all who look for what a text says know.
+
+In: the lines of a document. Out: the same, those outside of tables, code and scripts without their
+tags: `<li><b>mb</b>: micro-batch</li>` is `- **mb**: micro-batch`. Headings and tables keep their
+tags: others read these. A line begins where its first letter stood; what stands behind a tag in
+the middle of it is told a few letters too far to the left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import deferred
+
+_SIGNS = {
+    "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "tt": "`", "kbd": "`",
+}  # fmt: skip
+
+_TAG = deferred(
+    r"</?(?P<name>b|strong|i|em|code|tt|kbd|p|li|ul|ol|div|span|a|small|big|u|mark|section|main"
+    r"|article|header|footer|body|html|blockquote|abbr|var|font|center)"
+    r"(?=[\s>/])[^<>]{0,300}>",
+    re.IGNORECASE,
+)
+
+_CLOSED = deferred(r"<([a-z]{1,10})(?=[\s>])[^<>]{0,300}>[^<>]*</\1>", re.IGNORECASE)
+"""An element within a line; a place in a template, `tp<T>pp<P>`, is none."""
+
+_KEPT = re.compile(r"<(/?)(table|pre|script|style)(?=[\s>])", re.IGNORECASE)
+"""Where text begins or ends that is left as it is."""
+
+_HEADING = re.compile(r"\s*<h[1-6][\s>]", re.IGNORECASE)
+
+_ENTITY = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
+
+
+def in_markdown(lines: Sequence[Line]) -> list[Line]:
+    """The lines, those of HTML in prose with signs of Markdown in place of their tags.
+
+    >>> [line] = in_markdown([Line(1, "<li><b>mb</b>: micro-batch &times; GPU</li>", 1, {})])
+    >>> line.text, line.column
+    ('- **mb**: micro-batch × GPU', 1)
+    >>> [line] = in_markdown([Line(1, "  <p>All runs use <em>bf16</em>.</p>", 1, {})])
+    >>> line.text, line.column
+    ('All runs use *bf16*.', 6)
+    """
+    found, depth = list(lines), 0
+    for at, line in enumerate(lines):
+        if "<" not in line.text and not ("&" in line.text and _ENTITY.search(line.text)):
+            continue
+        if line.text.lstrip().startswith("|"):  # a row of a table in Markdown
+            continue
+        inside, kept = depth, False
+        for each in _KEPT.finditer(line.text):
+            kept = True
+            depth = max(depth - 1, 0) if each[1] else depth + 1
+        if inside or kept or _HEADING.match(line.text):
+            continue
+        if _opened(line.text) or _CLOSED.search(line.text):
+            found[at] = _without_tags(line)
+        elif "</" not in line.text and _ENTITY.search(line.text):
+            found[at] = line._replace(text=unescape(line.text))
+    return found
+
+
+def _without_tags(line: Line) -> Line:
+    """A line with signs in place of its tags."""
+    item = False
+
+    def sign(tag: re.Match[str]) -> str:
+        nonlocal item
+        name = tag["name"].casefold()
+        item |= name == "li" and not tag[0].startswith("</")
+        return _SIGNS.get(name, " " if name in ("p", "li") else "")
+
+    opening = _LEADING.match(line.text)
+    plain = _TAG.sub(sign, line.text)
+    text = unescape(plain).strip()
+    begin = opening.end() if opening else 0
+    if item:
+        return line._replace(text=f"- {text}")
+    return line._replace(text=text, column=line.column + begin)
+
+
+def _opened(text: str) -> bool:
+    """Whether a line begins with a tag of prose."""
+    found = _LEADING.match(text)
+    return found is not None and found[0].strip() != ""
+
+
+_LEADING = deferred(
+    r"\s*(?:<(?:p|li|div|span|small|section|main|article|body|blockquote)(?:\s[^<>]{0,200})?>\s*)*",
+    re.IGNORECASE,
+)
+"""Tags in front of the first letter of a line."""
