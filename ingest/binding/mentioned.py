@@ -50,6 +50,7 @@ from assay.ingest.statements.context import ARCHITECTURE, Context
 from assay.ingest.statements.named_machines import has_word
 from assay.ingest.statements.row_words import ADDS, SAME_FACT
 from assay.ingest.statements.values import known, saying
+from assay.ingest.tables.captions import named as adapters
 from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -103,6 +104,7 @@ def mentioned(
         name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
         number = around.number(near)
+        tuned = {label for row in table for label, text in row.other if adapters(text)}
         elsewhere = page and any(
             place == OWN and _of_another(page, each.text) for each, place in near
         )
@@ -112,7 +114,7 @@ def mentioned(
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}
-            _fill(row, near, own | _spoken_by(row), models, context, since, number)
+            _fill(row, near, own | _spoken_by(row, tuned), models, context, since, number)
             apart |= {} if headed else _settled_nearer(row, near, since, table[0].line)
             _without_older(row, apart)
             _but_for_its_own(row, near, models)
@@ -183,14 +185,15 @@ def _varies(name: str, table: Sequence[Record]) -> bool:
     return len({row.cells[name].text for row in table if name in row.cells}) > 1
 
 
-def _spoken_by(row: Record) -> set[str]:
-    """Fields that the words of a row, or the labels over them, speak of, understood or not."""
+def _spoken_by(row: Record, tuned: Set[str]) -> set[str]:
+    """Fields that the words of a row, or the labels over them, speak of, understood or not; under
+    the labels `tuned` rows say how much of a model they train: `full`, beside `LoRA`."""
     found = set(spoken_of_itself(row))
     for label, text in row.other:
         found |= spoken_of(label) - (set(MACHINES) if devices(label) else set())
         if name := known(label):
             found.add(name)
-        if _AGAIN.match(text) or _OF_AGAIN.search(label):
+        if (label not in tuned and _AGAIN.match(text)) or _OF_AGAIN.search(label):
             found |= {"recompute", "activation_checkpointing"}
     return found
 

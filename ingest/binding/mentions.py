@@ -25,7 +25,7 @@ from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
-from assay.ingest.prose.scopes import scoped
+from assay.ingest.prose.scopes import WHOSE, scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
@@ -34,7 +34,7 @@ from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.statements.sentences import of_every_run
 from assay.ingest.statements.wrapped import EACH_ADDS
 from assay.ingest.vocabulary.devices import devices, signed
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, TOKENS
 
 
 class Clause(NamedTuple):
@@ -248,7 +248,8 @@ def _clauses(text: str) -> Iterator[Clause]:
         sizes = sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, own)))
         named = frozenset(each.key for each in devices(own))
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
-        apart = {each.field for each in scoped(sentence)}
+        divided = scoped(sentence)
+        apart, called = {each.field for each in divided}, {each.rows for each in divided}
         for start, clause in _plain_parts(own):
             plain = _without_doubtful_items(clause)
             if _NOT_SO.search(plain) or MEASURED.search(clause):
@@ -259,6 +260,7 @@ def _clauses(text: str) -> Iterator[Clause]:
             values = {
                 name: cell for name, cell in told.items()
                 if name not in apart and not but_for_some(cell, line)
+                and not (name in WHOSE and _is_called(cell, clause, begin + start, called))
                 and not _listed_on(own, cell, begin)
                 and not (name in _AGAIN and _OF_COUNTING.search(own))
                 and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
@@ -269,6 +271,11 @@ def _clauses(text: str) -> Iterator[Clause]:
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
                 yield Clause(values, sizes, named, formats, of_all, clause, tables)
+
+
+def _is_called(cell: Cell, clause: str, begin: int, names: Set[str]) -> bool:
+    """Whether a cell of a clause, which begins so far in its text, is the name of some rows."""
+    return clause.startswith(tuple(filter(None, names)), cell.column - begin)
 
 
 def _listed_on(sentence: str, cell: Cell, begin: int) -> bool:
@@ -499,7 +506,7 @@ _FOR_FORMAT = deferred(
 )
 
 _SIZE = deferred(
-    r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:tok|param\w* ?/))"
+    rf"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:{TOKENS}|param\w* ?/))"
 )
 
 _IN_NAME = deferred(
@@ -510,8 +517,8 @@ _IN_NAME = deferred(
 
 _ONE_SIZE = deferred(
     r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?(B|(?<=[0-9]{2} )M|(?<=[0-9]{2})M)(?![A-Za-z0-9])"
-    r"(?![ -]?(?:tok|batch|context|seq|row|step|docu|sampl|image|example|word|char|vocab|pair|hour"
-    r"|GPU|byte|update))"
+    rf"(?![ -]?(?:{TOKENS}|batch|context|seq|row|step|docu|sampl|image|example|word|char|vocab|pair"
+    r"|hour|GPU|byte|update))"
 )
 
 

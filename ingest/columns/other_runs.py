@@ -76,7 +76,9 @@ _ADVISED = deferred(
 
 _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
-    r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
+    r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b(?! (?:use|apply|need) (?:any )?(?:gradient|batch"
+    r"|activation) (?:accumulation|check-?pointing|recomputation)\b"
+    r"(?! (?:in|for|on|with) (?!any|all|every)))|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
     r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
     r"|\b(?:no longer|never|can ?not|can['’]t|could ?n(?:ot|['’]t)) (?:\w+ )?fits?\b"
     r"|\bn(?:e |['’])(?:pass|rentr|tien|tenai|entr|suffi)\w* (?:pas|plus)\b"
@@ -86,7 +88,9 @@ _FAILED = deferred(
     r"|[放装]不下|爆显存|載らな|乗らな|収まらな|들어가지 않"
     r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included)\b"
     r"|(?<!parallelism is )(?<!parallelism was )(?<!checkpointing is )(?<!checkpointing was )"
-    r"(?<!recomputation is )(?<!recomputation was )\bnot (?:yet )?(?:been )?(?:used|enabled)\b",
+    r"(?<!recomputation is )(?<!recomputation was )(?<!accumulation is )(?<!accumulation was )"
+    r"\bnot (?:yet )?(?:been )?(?:used|enabled)\b"
+    r"|\baccumulation (?:is|was) not (?:used|enabled) (?:in|for|on|with) (?!any|all|every)",
     re.IGNORECASE,
 )
 
@@ -228,7 +232,8 @@ _SITE = deferred(
     r"\b(?:cluster|supercomputer|site|partition|data ?cent(?:er|re)|lab|machine room|pool|rack)\b"
     r"[^.;:0-9]{0,30}\b(?:has|have|had|owns?|consists? of|comprises?|provides?|offers?|operates?"
     r"|contains?|holds?|with|(?:is|was) (?:made (?:up )?|built )?of)\b"
-    r"|(?:集群|机房|超算|算力中心)[^。；;0-9]{0,12}(?:有|共|由|包含)|クラスタ(?:ー)?(?:には|は|に)"
+    r"|(?:集群|机房|超算|算力中心)[^。；;0-9]{0,12}(?:有|共|由|包含)"
+    r"|(?<!ている)(?<!した)(?<!使った)(?<!借りた)クラスタ(?:ー)?(?:には|は|に)"
     r"|\breproducible on\b|\bthanks?\b|\bgrateful\b|\backnowledge\b"
     r"|\b(?:have|had|got|given) access to\b",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.card_counts import counted_cards, counted_chips, slices_in
 from assay.ingest.vocabulary.devices import SIGN, devices, names_card, only, several, signed
 from assay.ingest.vocabulary.languages import in_english
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, TOKENS
 
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
@@ -119,7 +119,7 @@ _SETTINGS = {
     ),
     "micro_batch": re.compile(
         rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}"
-        rf"|\b(?:local )?batch[ _-]size{_OF}([0-9][0-9,]*)(?={_OF_EACH})"
+        rf"|\b(?:local )?(?:batch(?:[ _-]size)?|bsz?){_OF}([0-9][0-9,]*)(?={_OF_EACH})"
         r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )(?<!most )(?<!least )(?<! [0-9], )"
         r"(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
         r"([0-9][0-9,]*) (?:images?|imgs?|samples?|sequences?|videos?|clips?) ?"
@@ -129,7 +129,9 @@ _SETTINGS = {
     ),
     "batch_size": re.compile(
         rf"(?<!\w[ _-])\bbatch[ _-]size{_OF}{_ONE}(?!{_OF_EACH}| ?(?:tokens|per|/|\([0-9 ]*per))"
-        r"(?!.*\baccum)",  # whose it is, then, its statement says
+        r"(?!.*\baccum)"  # whose it is, then, its statement says
+        r"|(?:(?<=[,;:|–—] )|(?<=\())(?:mini-?)?(?:batch|bsz?)(?:\s?=\s?|\s)([4-9]|[1-9][0-9,]+)"
+        r"(?=[*_]*\s*(?:[,;)|]|$))(?!.*\baccum)",  # the next ones are counted, perhaps
         re.IGNORECASE,
     ),
 }
@@ -138,7 +140,7 @@ _SETTINGS = {
 _OF_SETTINGS = {
     "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
     "micro_batch": ("micro", "mbs", "微批", "batch", "gpu", "each", "per ", "/"),
-    "batch_size": ("batch",),
+    "batch_size": ("batch", "bs"),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
 
@@ -696,7 +698,7 @@ _SIZE = re.compile("[0-9][BMTbm]")
 
 _OTHER_SIZE = deferred(
     r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?[ ]?[BT](?![\w-])"
-    r"(?!\s*(?:tokens?|params?\s+(?:active|activated)))"
+    rf"(?!\s*(?:{TOKENS}|params?\s+(?:active|activated)))"
 )
 """Sizes in a text that names a model: another one than its own is of another model."""
 

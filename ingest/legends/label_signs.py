@@ -156,7 +156,7 @@ def tell(records: Sequence[Record], lines: Sequence[Line]) -> tuple[set[int], li
     it, and the signs."""
     rows = [record for record in records if record.tabled and record.alike is None]
     labels = [
-        [w.line for w in own_words(row) if w.line.number == row.line] + _switches(row)
+        [w.line for w in own_words(row) if w.line.number == row.line] + _names_of_settings(row)
         for row in rows
     ]
     if not any(labels):
@@ -197,9 +197,12 @@ def _sections(
     }  # fmt: skip
 
 
-def _switches(row: Record) -> list[Line]:
-    """The words of a row in columns of how much it computes again, which a text may explain."""
+def _names_of_settings(row: Record) -> list[Line]:
+    """The words of a row in columns of how much it computes again and of what it ran on, which a
+    text may explain: a partition that is called by the device of its nodes."""
     cells = [cell for name in AGAIN if (cell := row.cells.get(name)) and cell.state == "value"]
+    gpu = row.cells.get("gpu")
+    cells += [gpu] if gpu and gpu.line == row.line and gpu.value_origin == "printed" else []
     return [Line(cell.line, cell.text, cell.column, {}) for cell in cells]
 
 

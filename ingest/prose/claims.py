@@ -147,7 +147,8 @@ _DEGREE = r"(?:[ -](?:size|degree|rank|group|width|level|dimension|world size|fa
 
 _TAKES = (
     r"(?:sees|uses|consumes|covers|processes|averages(?: over)?|takes|has|contains|comprises|spans"
-    r"|is over|works on|holds|counts|numbers|is made (?:up )?of|is(?: always)?(?= [0-9]))"
+    r"|is over|works on|holds|counts|numbers|is made (?:up )?of|is(?: always)?(?= [0-9])"
+    r"|(?:(?:always|still) )?(?:stays|remains|is kept|is held) at|amounts to)"
 )
 
 _HAS = (
@@ -521,7 +522,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "seq_len", "context|seq",
-        r"(?<![\w.-])(?:(?:an?|the|our|at|with|in|full) )+{N}[ -](?:context|seq(?:uence)?)s?"
+        r"(?<![\w.-])(?:(?:an?|the|our|at|with|in|full) )+{N}[ -](?:contexts?|seq(?:uence)?)"
         r"(?: (?:window|length))?(?=\s*(?:[.,;)]|$)| (?:and|with|in|on|for (?:all|both|every))\b)"
         r"(?! ?parallel)",
     ),
@@ -566,9 +567,9 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "t=|t =", rf"{_ITEM}T ?= ?{_LONG}{{N}}{_ENDED}"),
     ("seq_len", "context", r"{N}[ -](?:tokens?[ -])?context(?: (?:length|window))?\b"),
     (
-        "seq_len", "seq|context|cutoff|block",
+        "seq_len", "seq|context|cutoff|cut-off|block",
         r"\b(?:seq(?:uence)?[ _-]?len(?:gth)?s?|context[ _-](?:len(?:gth)?|window|size)"
-        rf"|cutoff[_ -]len(?:gth)?|block[_ -]size){_DURING}{_SET}{{N}}",
+        rf"|cut-?off[_ -]len(?:gth)?|block[_ -]size){_DURING}{_SET}{{N}}",
     ),
     (
         "micro_batch", "micro",
@@ -633,7 +634,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         "seq_len", "sequence",
         rf"(?:\b(?:with|and|at|using)|[,;]) (?=[0-9]{{1,3}}[kK]){{N}} (?:sequences|seqs){_ENDED}",
     ),
-    ("seq_len", "cutoff", rf"\bcutoff{_SET}{_LONG}{{N}}{_ENDED}"),
+    ("seq_len", "cutoff|cut-off", rf"\bcut-?off{_SET}{_LONG}{{N}}{_ENDED}"),
     (
         "batch_size", "batch",
         rf"(?<!global )(?<!micro)(?<!micro-)\b(?:mini-?)?batch(?:es)? (?:holds?|has|have|contains?)"

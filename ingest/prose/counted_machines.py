@@ -47,6 +47,7 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
+from assay.ingest.vocabulary.languages import in_english
 
 _DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
 
@@ -205,6 +206,26 @@ _ONE_GPU = deferred(
     re.IGNORECASE,
 )
 """A sentence of one device of no name: `Single GPU.`"""
+
+_ONE_OF_EACH = deferred(
+    r"\b(?:train\w*|tuned|ran|run|measured|benchmarked|timed|tested)\b[^.;:]{0,60}? (?:on|with"
+    r"|using) (?:just |only )?((?:a single|one|single) (?:GPU|card|device|accelerator|chip))"
+    r" (?:of (?:each|every)\b|from (?:each|every|two|three|four|five|several|different|all)"
+    r" (?:[\w-]+ )?(?:generations?|kinds?|types?|vendors?|makers?|manufacturers?|series"
+    r"|famil(?:y|ies))\b)",
+    re.IGNORECASE,
+)
+"""One device at a time of several that are compared: `on single cards from three generations`."""
+
+
+def one_of_each(text: str) -> bool:
+    """Whether a text says that one device at a time was measured of several that it names.
+
+    >>> one_of_each("We ran it on one card of each kind."), one_of_each("We ran it on one card.")
+    (True, False)
+    """
+    return _ONE_OF_EACH.search(in_english(text).text) is not None
+
 
 _MORE = deferred(
     r"\b(?:two|three|four|six|eight|[2-9]|[1-9][0-9]+)[ -](?:[GN]PU|card|accelerator)s?\b",
@@ -711,6 +732,14 @@ _RAN_ON = deferred(
     re.IGNORECASE,
 )
 
+_WE_RAN = deferred(
+    r"\b(?:we|I) (?:(?:only|just|always) )?(?:used|rented|took|ran|measured|benchmarked|timed)"
+    r"(?: (?:on|with|everything on))? $"
+    r"|\b(?:measured|benchmarked|timed|obtained|collected)\b(?:[^.;,]|\.(?=\w)){0,60}\bon $",
+    re.IGNORECASE,
+)
+"""In front of a machine: all that was measured ran on it."""
+
 _MAY_COUNT = deferred(rf"\b{HOST}\b|/node|of (?:them|these|those)\b|rack\b", re.IGNORECASE)
 
 
@@ -983,11 +1012,16 @@ def _counted_in(text: str) -> Iterator[Part]:
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(plain) or _ALL_OF_ONE.search(plain):
         yield Part("nodes", "1", one.start())
+        if _WE_RAN.search(plain, 0, one.start()):
+            yield Part("", "", 0)  # a statement by its verb
     alone = _ONE_GPU.search(plain)
     if alone and not (_MORE.search(plain) or _OF_A_PART.search(plain, 0, alone.start())):
         yield Part("gpus", "1", 0)
         if alone[1]:
             yield Part("", "", 0)  # a sentence of its own
+    if alone is None and (one := _ONE_OF_EACH.search(plain)):
+        yield Part("gpus", "1", one.start(1))
+        yield Part("", "", 0)  # a statement by its verb
     counts = [
         count for count in _GPUS.finditer(plain)
         if not names_card(count[1]) and count.start(1) not in each

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SIZE = r"[0-9]+(?:\.[0-9]+)? ?[BMT]"
@@ -143,6 +144,10 @@ _ABLE = deferred(
 """Words of a sentence about what may be done, and not about runs."""
 
 
+OTHERS = "the others"
+"""The name of all rows that a sentence does not name, in one that names some."""
+
+
 class Scoped(NamedTuple):
     """A field, its value, and the name of the rows that have it; none of all the others."""
 
@@ -171,15 +176,30 @@ def scoped(text: str) -> list[Scoped]:
     [('pp', '4', 'H100'), ('pp', '2', 'B200')]
     >>> [tuple(each) for each in scoped("AMP is fp16 on V100 and bf16 on A100.")]
     [('dtype', 'fp16', 'V100'), ('dtype', 'bf16', 'A100')]
+    >>> [tuple(each) for each in scoped("On V100 we train in fp16, on the others in bf16.")]
+    [('dtype', 'fp16', 'V100'), ('dtype', 'bf16', 'the others')]
     >>> [each[1:] for each in scoped("7B 不开启重计算，13B 和 70B 开启全重计算")]
     [('none', '7B'), ('full', '13B'), ('full', '70B')]
     >>> scoped("The 70B needs TP 8 on H100."), scoped("We use TP 8.")
     ([], [])
     """
+    plain = in_english(text).text
+    found = _scoped(text) or (_scoped(plain) if plain != text else [])
+    if not found and ";" in text:  # clauses of their own
+        found = [each for clause in text.split(";") for each in _scoped(clause)]
+    return found
+
+
+WHOSE = ("gpu", "model", "model_size")
+"""Fields by which a sentence says whose settings it gives."""
+
+
+def _scoped(text: str) -> list[Scoped]:
+    """The same of a sentence in English, or in Chinese."""
     if not _WORTH.search(text) or _ABLE.search(text):
         return []
     tokens = _joined(sorted([*_values(text), *_names(text)]), text)
-    if but := _but_for_some(tokens, text):
+    if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
     if len(names) < TWO or any(bool(a.names) == bool(b.names) for a, b in pairwise(tokens)):
@@ -223,6 +243,36 @@ def _but_for_some(tokens: Sequence[_Token], text: str) -> list[Scoped]:
     ((field, value),) = first.values
     other = dict(rest[0].values).get(field, "") if rest else ""
     return [Scoped(field, value, ""), *(Scoped(field, other, name) for name in those.names)]
+
+
+def _of_some_alone(tokens: Sequence[_Token], text: str) -> list[Scoped]:
+    """The same where some rows alone compute anything again: all others do without.
+
+    >>> [tuple(each)[1:] for each in scoped("Checkpointing is on for the 34B model only.")]
+    [('True', '34B'), ('False', '')]
+    >>> [tuple(each)[1:] for each in scoped("Full recomputation is used only for 34B and 70B.")]
+    [('full', '34B'), ('full', '70B'), ('none', '')]
+    """
+    if [bool(token.names) for token in tokens] != [False, True] or len(tokens[0].values) != 1:
+        return []
+    ((field, value),), those = tokens[0].values, tokens[1]
+    before, behind = _ONLY_BEFORE.search(text[: those.begin]), _ONLY.match(text, those.end)
+    if field not in _OTHERWISE or value == "none" or not (before or behind):
+        return []
+    named = [Scoped(field, value, name) for name in those.names]
+    return [*named, Scoped(field, _OTHERWISE[field], "")]
+
+
+_OTHERWISE = {"recompute": "none", "activation_checkpointing": "False"}
+"""Switches, and what they are where nothing is computed again."""
+
+_ONLY_BEFORE = deferred(
+    r"\bonly (?:used |on |enabled )?(?:for|on|in|with|at) (?:the )?$", re.IGNORECASE
+)
+
+_ONLY = deferred(
+    r"(?: models?| runs?)?,? (?:only|alone)\b|(?:の|で)?のみ|에서만|만\b", re.IGNORECASE
+)
 
 
 def _is_given(names: _Token, text: str) -> bool:
@@ -281,6 +331,17 @@ def _names(text: str) -> Iterator[_Token]:
         if not any(a < found.end() and found.start() < b for a, b in taken):
             bare = _AROUND_NAME.sub("", found[0])
             yield _Token(*found.span(), names=(bare,))
+    for found in _THE_OTHERS.finditer(text):
+        yield _Token(*found.span(), names=(OTHERS,))
+
+
+_THE_OTHERS = deferred(
+    r"(?<!each )\b(?:others|(?<=the )rest|everything else|(?:remaining|other) (?:GPUs?|cards"
+    r"|devices|chips|machines|systems|partitions|models|sizes|ones))\b"
+    r"(?! of\b)|其[他余它]|それ以外|나머지",
+    re.IGNORECASE,
+)
+"""Words for all rows that a sentence does not name."""
 
 
 def _joined(tokens: Iterable[_Token], text: str) -> list[_Token]:

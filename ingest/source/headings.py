@@ -108,6 +108,15 @@ _IN_EAST_ASIA = (
 )
 """A set-up in a heading in Chinese, Japanese or Korean: `環境`, `共通設定`."""
 
+_AND_IN_EAST_ASIA = r" ?(?:と|・|、|および|及び|和|与|及|및|과|와|/|&) ?"
+
+_BESIDE_IN_EAST_ASIA = (
+    r"(?:(?:使用|对象|対象|사용)?(?:の)? ?(?:モデル|模型|모델|データ(?:セット)?"
+    r"|数据(?:集)?|데이터(?:셋)?"
+    r"|コード|代码|코드|(?:計測|測定|评测|测试|测量|측정)? ?(?:方法|방법)))"
+)
+"""A word that such a heading may have beside it: `環境とモデル`."""
+
 _SET_UP = deferred(
     rf"{NUMBERED}{_A_SETTING}(?:(?:,? (?:and|&) |, | ?/ ?| ?(?:と|および|及び|和|与|及|、|와|과) ?)"
     rf"{_A_SETTING})+\W*|"
@@ -148,12 +157,12 @@ _SET_UP = deferred(
     rf"|{_WEAK})"
     rf"(?:,? (?:and|&) |, |/| & )?)+(?:(?: we)? used| details| versions| specs|,? in (?:short"
     rf"|brief))?\W*"
-    rf"|{NUMBERED}{_IN_EAST_ASIA}"
-    rf"(?: ?(?:と|・|、|および|及び|和|与|及|및|과|와|/|&) ?{_IN_EAST_ASIA}){{0,2}}\W*"
+    rf"|{NUMBERED}(?:{_BESIDE_IN_EAST_ASIA}{_AND_IN_EAST_ASIA})?{_IN_EAST_ASIA}"
+    rf"(?:{_AND_IN_EAST_ASIA}(?:{_IN_EAST_ASIA}|{_BESIDE_IN_EAST_ASIA})){{0,2}}\W*"
     rf"|{NUMBERED}(?:Umgebung|System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
-    r"|Methodik|Konfiguration|Messung))?\W*"
+    r"|Methodik|Konfiguration|Messung|Modelle?|Daten))?\W*"
     rf"|{NUMBERED}(?:Syst[èe]mes?|Machines?|Mat[ée]riel|Plateforme|Sistema|Hardware)"
-    r"(?: et (?:logiciels?|m[ée]thode)"
+    r"(?: et (?:logiciels?|m[ée]thode|mod[èe]les?|donn[ée]es)"
     r"| y software| e software)?\W*"
     rf"|{NUMBERED}(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)"
     r"|(?:Aufbau|Umgebung|(?:Rahmen)?bedingungen|Einstellungen) (?:der|des|für die) "
@@ -174,6 +183,8 @@ def of_set_up(title: str) -> bool:
 
     >>> of_set_up("## Setup"), of_set_up("### 2.1 Model settings"), of_set_up("## Setup of BERT")
     (True, True, False)
+    >>> of_set_up("## 環境とモデル"), of_set_up("## モデルとデータ"), of_set_up("## 모델 및 환경")
+    (True, False, True)
     """
     return _SET_UP.fullmatch(title) is not None
 

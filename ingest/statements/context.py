@@ -21,12 +21,13 @@ from assay.ingest.columns.table_titles import own_table, table_above, table_end,
 from assay.ingest.columns.titles import OF_DEVICES, line_of_other, model_named
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
+from assay.ingest.prose.counted_machines import one_of_each
 from assay.ingest.prose.notebook_code import LAW as OF_HOST
 from assay.ingest.prose.notebook_code import in_notebook
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
-from assay.ingest.prose.scopes import Scoped, paragraphs, scoped
+from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, paragraphs, scoped
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -698,19 +699,38 @@ def _divide(
             if not (told := scoped(sentence)):
                 continue
             names = {each.field for each in told}
+            called = {each.rows for each in told}
             context.statements = [
-                replace(each, values={n: c for n, c in each.values.items() if n not in names})
-                if each.line in numbers and not names.isdisjoint(each.values)
+                replace(
+                    each,
+                    values={
+                        n: c for n, c in each.values.items()
+                        if n not in names and not (n in WHOSE and c.text in called)
+                    },
+                )
+                if each.line in numbers
                 else each
                 for each in context.statements
-            ]
+            ]  # fmt: skip
             section = _section_of(context, sections, numbers[0])
             here = section in tabled
+            if OTHERS in called:
+                tables = [at[row].text for row in rows if row in at]
+                told = _without_strange_others(told, [*tables, *context.titles.values()])
             context.statements += _of_scopes(told, at[numbers[0]], section, here=here)
     context.statements = [each for each in context.statements if each.values]
 
 
 _SENTENCES = deferred(r"(?<=[\w)*`\"”])[.;] +(?=[A-Z`*])|。")
+
+
+def _without_strange_others(told: Sequence[Scoped], texts: Sequence[str]) -> list[Scoped]:
+    """Values of some rows and of all others, without those of the others where none of the texts
+    names the first: nobody knows then which rows are the others."""
+    first = {each.rows.casefold() for each in told} - {OTHERS}
+    if all(any(name in text.casefold() for text in texts) for name in first):
+        return [each._replace(rows="") if each.rows == OTHERS else each for each in told]
+    return [each for each in told if each.rows != OTHERS]
 
 
 def _section_of(context: Context, headings: Sequence[int], line: int) -> tuple[int, ...]:
@@ -800,9 +820,12 @@ def _in_its_place(
         return None
     until = table_end(lines, at) or own_table(lines, at, taken)
     if "gpu" in statement.values and (names_another(lines, at) or lists_another(lines, at)):
-        unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
-                   if n in OF_DEVICES}  # fmt: skip
-        statement = replace(statement, values={**statement.values, **unknown})
+        values = dict(statement.values)
+        if one_of_each(lines[at].text):
+            del values["gpu"]  # how many of it are as many of the others
+        else:
+            values |= {n: c._replace(state="unknown") for n, c in values.items() if n in OF_DEVICES}
+        statement = replace(statement, values=values)
     elif "gpu" in statement.values and "gpus" not in statement.values and lists_one(lines, at):
         one = statement.values["gpu"]._replace(text="1")
         statement = replace(statement, values={**statement.values, "gpus": one})

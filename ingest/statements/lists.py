@@ -291,7 +291,7 @@ def in_title(line: Line) -> dict[str, Cell]:
 
 
 _SAYS_EACH = deferred(
-    r"(?:\b(?:per|an?|each|every)|/) ?(?:node|server|host|machine|instance)\b"
+    r"(?:\b(?:per|an?|each|every|one|single)|/) ?(?:node|server|host|machine|instance)\b"
     r"|\b(?:nodes|servers|hosts|machines|instances)\b[^.;]{0,40}\b(?:each|apiece)\b"
     r"|\b(?:nodes|servers|hosts|machines|instances) (?:of|with|[x×]) ?[0-9]"
     r"|每[个台]?\s?(?:节点|机|服务器|台)",
@@ -343,9 +343,12 @@ _ONE_CARD = deferred(
 
 _ONE_NODE = deferred(
     r"(?<!\bof )\b(?:one|1|a single|single)[ -](?:(?:full|whole|entire|complete) )?node\b"
-    r"(?! (?:of|down|fail|per|to|and|or|vs)\b)",
+    r"(?! (?:of|down|fail|per|to|and|or|vs)\b)"
+    r"|^[\W\d]*(?:[A-Za-z][\w-]* ){0,3}?on an? (?:[\w-]+ )?(?:node|server|machine|workstation|box) "
+    r"(?:with|of) (?=[0-9]|two\b|four\b|eight\b)",
     re.IGNORECASE,
 )
+"""A title of runs on one machine: `### On one node`, `## On a server with four A100`."""
 
 
 def states(key: str, value: str) -> bool:

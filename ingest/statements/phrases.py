@@ -68,7 +68,7 @@ from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.sectioned_keys import ASIDE
 from assay.ingest.vocabulary.sharding_names import sharding_told
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, TOKENS
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
@@ -884,8 +884,8 @@ _PARAMETERS = deferred(
     r"(?<![\w.,$/~≈-])([0-9]+(?:\.[0-9]+)?)[ -]?(?:((?-i:B)|(?:b|tr)illion)"
     r"(?:[ -]?param(?:eter)?s?| weights)?\b"
     r"|((?-i:[BMT])|[bm]illion)(?:[ -]?param(?:eter)?s?| weights| model)\b)"
-    r"(?![-/\w]|,[0-9]| ?(?:tok|word|sequence|sample|example|image|row|step|byte|activ|updates"
-    r"|documents|cells|param|or |to |and [0-9]|, [0-9.]+ ?B))",
+    rf"(?![-/\w]|,[0-9]| ?(?:{TOKENS}|word|sequence|sample|example|image|row|step|byte|activ"
+    r"|updates|documents|cells|param|or |to |and [0-9]|, [0-9.]+ ?B))",
     re.IGNORECASE,
 )
 """How many parameters a text says that something has: `the 22B model`, `30 billion parameters`."""
@@ -896,7 +896,8 @@ _ACTIVE = deferred(
 """Parameters that a token meets, of more that a model has."""
 
 _ANY_SIZE = deferred(
-    r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)(?: ?[BT]\b|[ -](?:[bB]|[tT]r)illion\b)(?!s? ?(?:of )?tok)"
+    r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)(?: ?[BT]\b|[ -](?:[bB]|[tT]r)illion\b)"
+    rf"(?!s? ?(?:of )?{TOKENS})"
 )
 
 _OF_SOME = deferred(r"\b(?:for|except(?: for)?) (?:the |our |an? )?$", re.IGNORECASE)

@@ -281,8 +281,8 @@ _RECOMPUTED = deferred(
 
 _CHECKPOINTED = deferred(
     r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
-    r"|recomputation(?= (?:(?:is|was|were|turned|switched|always) ){0,3}(?:on|off|disabled|enabled"
-    r"|not)\b)"
+    r"|(?:recomputation|(?<![A-Za-z] )(?<![A-Za-z]-)check-?pointing)"
+    r"(?= (?:(?:is|was|were|turned|switched|always) ){0,3}(?:on|off|disabled|enabled|not)\b)"
     r"|remat(?:eriali[sz]ation)?|(?:grad(?:ient)?|act(?:ivation)?)\.?[ -]?(?:ckpt|checkpointing))\b"
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
     r"|s? (?:is |are )?(?:saved|written|stored))"
@@ -414,7 +414,9 @@ _NOT_ACCUMULATED = deferred(
     r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row))"
     r"| on [0-9])"
     r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
-    r"(?:off|disabled|none|not used|never used|unused)\b"
+    r"(?:off|disabled|none|not used|never used|unused)\b(?! (?:in|for|on|with) (?!any|all|every))"
+    r"|\b(?:not|n['’]t|never) (?:use[sd]?|appl(?:y|ied)|need(?:ed)?|rely on)(?: any)? (?:gradient"
+    r"|grad\.?|batch) accumulation\b(?! (?:in|for|on|with|of) (?!any|all|every))"
     r"|\b(?:(?:never|(?:do|did|does)(?: not|n['’]t)) accumulate|without accumulating)"
     r"(?: any| the)? gradients?\b(?! (?:in|over|across) (?!any|all|every))"
     r"|\baccum(?:ulation)?(?: steps)?: ?(?:none|off)\b"
@@ -991,7 +993,7 @@ def computed_again(text: str) -> bool:
     """
     if not _OF_RECOMPUTATION.search(text) and "ccumul" not in text:
         return False
-    items = _SWITCHES_APART.split(_UNLESS.sub("", _ASIDE.sub("", text)).strip(" .,;:*-"))
+    items = _SWITCHES_APART.split(_UNLESS.sub("", _ASIDE.sub("", text)).strip(" .,;:*-。"))
     return all(_is_switch(_BY_US.sub("", item, count=1).strip(" *_`")) for item in items)
 
 

@@ -33,7 +33,8 @@ _PARTS = (
     r"(?i:parallelit[äa]t|parallelismus|paral(?:l)?elismo|parall[ée]lisme|neu berechnet"
     r"|neuberechnung|recalcul|genauigkeit|(?:be|ver)arbeitet [0-9]|[0-9] \w+ akkumul)",
     r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad",
-    r"ccumulating gradients|adients (?:are|were) (?:never|not) acc"
+    r"ccumulating gradients|adients (?:are|were) (?:never|not) acc|(?i:\bno accum)"
+    r"|(?:radient|grad\.) accumulation|accumulation de[ls]? |radienten-?[Aa]kkum|accumulo de?i"
     r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"
     r"(?:check-?p|re-?comp|remat))",
     r"(?i:(?:recomput\w*|check-?point\w*)[*_.]{0,3}[:=]? ?[*_]{0,2}(?:full|sele|none|off|on\b))",
@@ -42,7 +43,7 @@ _PARTS = (
     r"(?:sharded|partitioned)",
     r"(?i:(?:never|not|n.t)(?: (?:use[sd]?|need(?:ed)?|apply|enabled?))?(?: any)?"
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
-    r"再計算",
+    r"再計算|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
     r"[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
     r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",

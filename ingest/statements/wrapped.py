@@ -33,7 +33,7 @@ _OPEN = deferred(
 """A line of prose as wide as a page whose sentence does not end with it, or one that cannot."""
 
 _GOES_ON = deferred(
-    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(]|, |\.(?:$| +[A-Z]))"
+    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(`*]|, |\.(?:$| +[A-Z]))"
     r"|(?:\(?`{1,2}[^`]{1,60}`{1,2}\)?|--[a-z][\w=-]*)(?:,| [\w(]|\.$))"
 )
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
@@ -51,7 +51,7 @@ _COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
 below `step 6` is, and no sentence."""
 
 _MAY_SAY = re.compile(
-    r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]ode|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
+    r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]od[eo]|nœud|[Kk]noten|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
     r"|[Cc]ontext|ctx|okens\b|recision|[bft][fp][0-9p]|float|AMP|layers|hidden|heads|aralleli|way\b"
     r"|Z[eE]RO|ccumul|\b[TPDCE]P\b|=|images|samples|sequences|devices|ranks|xperts|vocab"
     r"|ecomput|heckpoint|\b[Rr]emat|ckpt"

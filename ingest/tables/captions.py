@@ -32,6 +32,7 @@ from assay.ingest.columns.titles import (
 )
 from assay.ingest.columns.turns import turned
 from assay.ingest.prose.counted_machines import machines
+from assay.ingest.prose.scopes import WHOSE, scoped
 from assay.ingest.schema.record import REMEMBERED, Cell, Line, Record
 from assay.ingest.vocabulary.devices import SIGN, only, signed
 
@@ -178,7 +179,11 @@ def told(line: Line) -> dict[str, Cell]:
     """Field → cell of what the caption that belongs to a table says of it, and of no other run."""
     cells = _told(line)
     own = of_these_runs(line.text) if cells else line.text
-    return cells if own == line.text else _told(line._replace(text=own))
+    cells = cells if own == line.text else _told(line._replace(text=own))
+    if cells and (divided := scoped(line.text)):  # among rows, whose names it says
+        apart = {*WHOSE, *(each.field for each in divided)}
+        return {name: cell for name, cell in cells.items() if name not in apart}
+    return cells
 
 
 def _told(line: Line) -> dict[str, Cell]:

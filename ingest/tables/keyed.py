@@ -245,6 +245,13 @@ _CAN_RUN = re.compile(
 )
 """A label of what something can run on, which is not where the runs of other tables ran."""
 
+_A_RATE = re.compile(
+    r"\w ?/ ?(?:s|sec|second|秒|초)\b|\bper second\b|\b(?:throughput|latency)\b"
+    r"|吞吐|延迟|スループット|レイテンシ|처리량|지연",
+    re.IGNORECASE,
+)
+"""A label of what its own table measures, whatever that is of: `Output tokens/s`."""
+
 
 def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -> Keyed | None:
     columns = _explained(grid.header(), schema, legend)
@@ -259,6 +266,7 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     if machines:  # how much a device holds
         measured = [c for c in measured if c.spec and c.spec.name != "memory"]
     able = any(_CAN_RUN.match(column.label) for column in columns)
+    able |= not machines and any(_A_RATE.search(column.label) for column in columns)
     if not (count >= FEWEST or machines) or measured or able:
         return None
     foreign = set[str]().union(*(split(column.label) for column in columns)) & FOREIGN

@@ -90,6 +90,9 @@ def fill(
     if devices_in and not column.listed and not bare_number(cell.text):
         counted = _count_machines(record, cell.text, at)
         return None if counted else found
+    if column.spec is not None and column.spec.name == "gpus_per_node" and cell.text:
+        counted = not bare_number(cell.text) and _count_of_each(record, cell.text, at)
+        return None if counted else found
     return found
 
 
@@ -157,6 +160,17 @@ def _count_machines(record: Record, text: str, at: Span) -> bool:
     if said and (device := only(plain(text))):
         record.cells.setdefault("gpu", Cell(device.text, at.line, at.column))
     return bool(said)
+
+
+def _count_of_each(record: Record, text: str, at: Span) -> bool:
+    """Whether a cell under the devices of a node says which they are: `4 × A100 80GB`."""
+    said = _counts(plain(text)) if len(text) <= LONGEST else {}
+    device, count = only(plain(text)), said.get("gpus") or said.get("gpus_per_node")
+    if device is None or count is None or "nodes" in said:
+        return False
+    record.cells["gpus_per_node"] = Cell(count, at.line, at.column)
+    record.cells.setdefault("gpu", Cell(device.text, at.line, at.column))
+    return True
 
 
 @lru_cache(maxsize=REMEMBERED)  # rows repeat their machines

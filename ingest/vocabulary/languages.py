@@ -56,6 +56,12 @@ _HAS_HANGUL = re.compile("[\uac00-\ud7a3]")
 
 _HAS_EUROPEAN = re.compile(
     r"nœud|knoten|batch-?grö|losgröße|séquence|sequenz|gradientenakk|akkumulation|läufe|messungen"
+    r"|accumul(?:ation d|o d)|[0-9] go\b|chaque (?:nœud|serveur|mach)"
+    r"|jede[rs]? (?:server|rechner|masch)"
+    r"|verteilte|optimi[sz]ad?[oe]u?r distrib|ottimizzatore|zu je"
+    r"|(?:keine|weder|ohne) (?:tensor|pipeline)"
+    r"|(?:auf den|sur les|en l[ao]s|nos|nas) (?:anderen|übrigen|autres|otr|outr)"
+    r"|cada (?:nó|nodo|servidor|máq)|ogni (?:nodo|server|macch)"
     r"|les (?:mesures|runs)|(?:un|une) seule? |(?:par|pro|je|por) (?:gpu|carte|karte|tarjeta)"
     r"|trainiert|neuberechnung"
     r"|entraîn|précision|taille d|tamaño|tamanho|\blotes? |secuencia|entren|longitud|nodos\b"
@@ -89,7 +95,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|per s\w* and |fsdp2? (?:as|als|\()"
     r"|there (?:is|was)"
     r"|neither|of (?:them|these)|tensor width|\bb(?:s|sz|atch(?:[ _]size)?) ?[=:] ?[0-9]+ ?\("
-    r"|whole-"
+    r"|whole-|single (?:[cGdac]\w+s)\b|(?:one|single|1) (?:full|whole|complete|entire) "
     r"|torch\.[bf]|recompute-act|--(?:amp|pre|dty)|tiles|16 weights|\b(?-i:AC|SP)\b|\.{4}"
     r"|ckpt|checkpoint"
     r"|remat_"

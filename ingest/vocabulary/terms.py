@@ -39,6 +39,9 @@ NUMBER_FORMAT = (
 )
 """A number format as documents spell it."""
 
+TOKENS = r"(?:個の ?|个 ?|개의 ?)?(?:[Tt]ok|トーク|토큰|词元|標記|标记|字\b)"
+"""Behind a number, in one language or another: it counts what is read, and no parameters."""
+
 Value = Literal["mean", "instant", "peak", "total"]
 
 UNSAID = math.nan

@@ -741,10 +741,10 @@ def _degree(words: Words) -> Said | None:
 
 
 def _accumulation(words: Words) -> Said | None:
-    """`num_accumulation_steps`, `gradient accumulation`, `batch_accum`."""
+    """`num_accumulation_steps`, `gradient accumulation`, `batch_accum`, `accum (per GPU)`."""
     every = set(words.every())
     named = every & {"accumulation", "accum"}
-    rest = every - named - {"gradient", "grad", "batch", "step", "steps"} - COUNTING
+    rest = every - named - {"gradient", "grad", "batch", "step", "steps", "/"} - COUNTING - DEVICE
     return Said("accumulation", rank=1) if named and not rest else None
 
 
