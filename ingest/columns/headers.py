@@ -458,7 +458,13 @@ _HELD_BY_EACH = re.compile(
 )
 """A batch of each device by what it holds: `graphs per GPU`."""
 
-_USED = re.compile(r"([KMG]i?B) used|used ([KMG]i?B)", re.IGNORECASE)
+_USED = re.compile(
+    r"([KMG]i?B) used|used ([KMG]i?B)"
+    r"|(?:max(?:imum)? |peak )?(?:nvidia|rocm|npu|xpu|hl|mthreads|ix|mx)[- ]?smi"
+    r"(?: (?:max(?:imum)?|peak|memory|mem))?[ ,]{0,2}[(\[]?(?:in )?([KMG]i?B)[)\]]?",
+    re.IGNORECASE,
+)
+"""Bytes that were used, or that a tool shows which lists what devices hold."""
 
 _COUNTS = tuple("\\#№nN")
 
@@ -527,7 +533,7 @@ def _in_known_words(label: str) -> str:
     if _HELD_BY_EACH.fullmatch(label):
         return "micro batch size"
     if used := _USED.fullmatch(label):
-        return f"memory ({used[1] or used[2]})"
+        return f"memory ({used[1] or used[2] or used[3]})"
     if degree := _DEGREE_OF.fullmatch(label):
         return degree[1]
     if _COUNT_OF_NODE.fullmatch(label):

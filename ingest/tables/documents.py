@@ -49,6 +49,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.prose.degree_letters import DEGREES, letters_in
 from assay.ingest.prose.keys import keyed, of_one_device
+from assay.ingest.prose.quoted_labels import quoted_labels
 from assay.ingest.prose.scopes import paragraphs
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
@@ -637,7 +638,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 found.setdefault(name, meant)
     for name, meant in _wrapped_entries(lines):
         found.setdefault(name, meant)
-    return {**letters_in(lines), **found}
+    return {**quoted_labels(lines), **letters_in(lines), **found}
 
 
 def _wrapped_entries(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:

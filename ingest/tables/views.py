@@ -369,10 +369,13 @@ def _sentences(above: Sequence[Line]) -> Iterator[Line]:
             yield from (line._replace(text=text) for text in SENTENCE_END.split(line.text))
 
 
-_ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
+_ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage|\bzero[_-](?:optimization|stage)\b", re.IGNORECASE)
 
 
-_STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
+_STAGES = dict.fromkeys(("Stage", "stage", "STAGE", "Stages", "stages"), "ZeRO stage")
+
+_OF_ZERO = frozenset("0123")
+"""Numbers of the stages that ZeRO has."""
 
 
 _SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
@@ -433,7 +436,8 @@ def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> di
     `TRAIN - SPEED - RESULTS`, a rate of a machine where there is one."""
     labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
-    told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
+    named = asked and any(_ZERO.search(line.text) for line in above)
+    told = _STAGES if named and _holds_stages(grid) else {}
     batches = {
         plain(label): f"step time ({found[1] or found[2]})"
         for label in labels
@@ -447,6 +451,18 @@ def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> di
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
     return {**told, **_TIME_IN}
+
+
+def _holds_stages(grid: Grid) -> bool:
+    """Whether the numbers below or beside a label of stages are those that stages of ZeRO have, and
+    none of a longer pipeline."""
+    at = next((n for n, label in enumerate(grid.header()) if plain(label) in _STAGES), None)
+    texts = (
+        [cell.text for row in grid.rows for cell in row.cells[1:] if row.cells[0].text in _STAGES]
+        if at is None else [row.cells[at].text for row in grid.rows if at < len(row.cells)]
+    )  # fmt: skip
+    numbers = [text for text in map(plain, texts) if text.isdecimal()]
+    return _OF_ZERO.issuperset(numbers)
 
 
 def _declared_of(
