@@ -137,7 +137,7 @@ _Found = tuple[Sequence[str], float, Mapping[str, str], Mapping[str, str]]
 
 
 def _one_and_others(text: str) -> _Found | None:
-    """What a sentence says of one model, and of all others in words of their own."""
+    """Settings that a sentence gives one model, and all others in words of their own."""
     other = of_other_rows(text)
     first = clause_around(text, other)[0] if other else 0
     one = _ONE.fullmatch(_BLANKS.sub(" ", text[:first]))
@@ -149,7 +149,7 @@ def _one_and_others(text: str) -> _Found | None:
 
 
 def _some_and_others(text: str) -> _Found | None:
-    """What a sentence says that some models have, and no others, or without a word on these.
+    """Settings that a sentence gives some models, and no others, or without a word on these.
 
     >>> _some_and_others("Only the 3B model was trained with activation recomputation, to fit.")
     (['3B'], 0.0, {'activation_checkpointing': 'True'}, {'recompute': 'none'})

@@ -536,7 +536,7 @@ def _latencies(grid: Grid, schema: Schema) -> dict[str, str]:
 
 
 def _batch(time: str, rate: str, unit_of: str) -> float:
-    """What is counted in a time at a rate; 0 where either is no number, or the time has no unit."""
+    """Number of things in a time at a rate; 0 where either is no number or the time has no unit."""
     taken, counted = (_IN_TIME.fullmatch(plain(text)) for text in (time, rate))
     if taken is None or counted is None or not (unit_of := taken[2] or unit_of):
         return 0.0
