@@ -529,6 +529,9 @@ _SPELLED = {
 }  # fmt: skip
 """Names of degrees in full: `data_parallel / model_parallel / pipeline_stage`."""
 
+_SHARDED = deferred(r"\b(?:FSDP[12]?|DDP)\b", re.IGNORECASE)
+"""Ways of data parallelism, of as many devices as a label of several degrees has for it."""
+
 _DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp", "op"}
 
 
@@ -541,9 +544,11 @@ def degrees(label: str) -> tuple[str, ...]:
     (('dp', 'tp', 'pp'), ())
     >>> degrees("(t, p, d)"), degrees("t/p")
     (('tp', 'pp', 'dp'), ('tp', 'pp'))
+    >>> degrees("FSDP2 x TP"), degrees("DP x FSDP x TP")
+    (('dp', 'tp'), ())
     """
     named = _BEHIND.fullmatch(label)
-    label = _GLUED.sub(" x ", named[1] if named else label)
+    label = _SHARDED.sub("DP", _GLUED.sub(" x ", named[1] if named else label))
     words = re.findall("[A-Za-z]+", label.replace(" x ", " ")) if _SEVERAL.fullmatch(label) else []
     words = [word.casefold() for word in words if word.casefold() != "x"]
     if not words:

@@ -1,9 +1,9 @@
 """Footnotes of tables: signs behind labels and in rows, and what the lines below say of them.
 
 In: the lines of a document, and the cells of a row. Out: what the notes say, by their signs; and of
-a row the notes that its signs point to. `[^a]`, `¹`, `<sup>1</sup>`, `*`, `†`, `(+)` and `[1]_`
-are signs. A star is one only where a line right below its table begins with it: elsewhere it is a
-bullet.
+a row the notes that its signs point to. `[^a]`, `^a`, `¹`, `<sup>1</sup>`, `*`, `†`, `(+)` and
+`[1]_` are signs. A star is one only where a line right below its table begins with it: elsewhere it
+is a bullet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from assay.ingest.schema.terminals import deferred
 
 _FOOTNOTE = re.compile(
     r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
-    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹†‡§]{1,2}))"
+    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹†‡§]{1,2})"
+    r"|\^([a-z1-9*†‡])(?=[\s:.)]))"
     r"[\s:.)]*(\S.{4,200})"
 )
 
@@ -36,7 +37,7 @@ def footnotes(lines: Sequence[Line]) -> dict[str, str]:
     for line in lines:
         text = line.text.rstrip()
         if len(text) <= LONGEST and (note := _FOOTNOTE.fullmatch(text)):
-            found.setdefault(next(filter(None, note.groups())), note[4])
+            found.setdefault(next(filter(None, note.groups())), note[note.re.groups])
     return found
 
 
@@ -44,6 +45,7 @@ _NOTE = re.compile(
     r"(?P<lead>[\s>#]*(?:[*+-]\s+)?(?:\.\.\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?(?P<raised>[\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^(?P<named>[\w*†‡-]{1,24})\]|\[#?(?P<listed>[\w*-]{1,12})\](?=:|\s)"
+    r"|\^(?P<caret>[a-z1-9*†‡])(?=[\s:.)])"
     r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
     r"[\s:.)=]*(?P<text>[^\s*].{3,400})"
 )
@@ -117,15 +119,16 @@ _MARKED = re.compile(
 )
 """A sentence that says what a sign stands for: `unless marked with † (two nodes, 16 GPUs)`."""
 
-_KINDS = ("raised", "named", "listed", "bracketed", "sign", "star")
+_KINDS = ("raised", "named", "listed", "caret", "bracketed", "sign", "star")
 
-_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†‡])")
+_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
 
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
     r"|\(([+#*~°†‡]{1,2})\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])"
     r"|(?<=[\w)%\]\s.†‡§])\\?(\*{1,3})(?=[†‡§]{0,2}$)"
+    r"|(?:(?<=[A-Za-z0-9)%])\^([a-z*†‡])|(?<=[A-Za-z)%]{2})\^([1-9]))$"
 )
 
 _EMPHASIS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
@@ -170,7 +173,7 @@ _SPOKEN = deferred(
 )
 """A sign that a sentence is about: `marked with ¹`, `rows with a †`."""
 
-_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]")
+_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]|\^[a-z1-9]$")
 
 
 def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> str:
@@ -195,6 +198,7 @@ def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> s
 _LAST_SIGN = re.compile(
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?[\w*†‡§]{1,3}[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<!10)[¹²³⁴-⁹†‡§]"
+    r"|(?<=[A-Za-z0-9)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]"
     r"|(?<!\*)\*{1,3})$"
 )
 """The sign of a note at the end of a name."""

@@ -35,6 +35,11 @@ from assay.ingest.vocabulary.words import (
 
 _DECORATION = re.compile(r"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]")
 
+_CARET = re.compile(
+    r"(?:(?<=[A-Za-z)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]|(?<=[0-9])\^[a-f*†‡])\s*$"
+)
+"""A reference to a footnote in plain text: `GPU^a`, `12.6^b`; `N^2` and `2^k` are powers."""
+
 _REFERENCE = re.compile(
     r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹]+$"
 )
@@ -239,6 +244,8 @@ def unlinked(text: str) -> str:
         text = _LINK.sub(r"\1", text)
     if "]_" in text or not text.isascii():
         text = _REFERENCE.sub("", text)
+    if "^" in text:
+        text = _CARET.sub("", text)
     marked = ("<" in text or "~~" in text) and not text.startswith("<br")
     return _TAG.sub("", text) if marked else text
 
@@ -376,8 +383,19 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "DP"
     if normalise(label) == "paramdtype" and names & (_SHARDS | _OF_FSDP):
         return "dtype"
-    return None
+    return _OF_A_SHAPE.get(label) if len(_SIGNS_OF_SHAPES & names) >= SHAPED else None
 
+
+_OF_A_SHAPE = {"L": "layers", "d": "hidden size", "D": "hidden size"}
+
+_SIGNS_OF_SHAPES = {
+    "l", "d", "heads", "nheads", "numheads", "attentionheads", "attnheads", "#heads", "dff", "dffn",
+    "ffn", "ffnhidden", "headdim", "dhead", "kvheads", "vocab", "vocabsize",
+}  # fmt: skip
+
+SHAPED = 3
+"""Labels of the shape of a model of which so many make letters among them those of its layers and
+its width."""
 
 _IN_SHORT = {
     "sl": "sequence length", "lbs": "local batch size", "ckpt": "activation checkpointing",
@@ -458,7 +476,13 @@ _HELD_BY_EACH = re.compile(
 )
 """A batch of each device by what it holds: `graphs per GPU`."""
 
-_USED = re.compile(r"([KMG]i?B) used|used ([KMG]i?B)", re.IGNORECASE)
+_USED = re.compile(
+    r"([KMG]i?B) used|used ([KMG]i?B)"
+    r"|(?:max(?:imum)? |peak )?(?:nvidia|rocm|npu|xpu|hl|mthreads|ix|mx)[- ]?smi"
+    r"(?: (?:max(?:imum)?|peak|memory|mem))?[ ,]{0,2}[(\[]?(?:in )?([KMG]i?B)[)\]]?",
+    re.IGNORECASE,
+)
+"""Bytes that were used, or that a tool shows which lists what devices hold."""
 
 _COUNTS = tuple("\\#№nN")
 
@@ -527,7 +551,7 @@ def _in_known_words(label: str) -> str:
     if _HELD_BY_EACH.fullmatch(label):
         return "micro batch size"
     if used := _USED.fullmatch(label):
-        return f"memory ({used[1] or used[2]})"
+        return f"memory ({used[1] or used[2] or used[3]})"
     if degree := _DEGREE_OF.fullmatch(label):
         return degree[1]
     if _COUNT_OF_NODE.fullmatch(label):

@@ -642,6 +642,14 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
 
 _BITS = {"0": "no", "1": "yes"}
 
+_CIRCLES = {
+    **dict.fromkeys(("O", "o", "○", "◯", "〇", "⭕", "◎"), "yes"),
+    **dict.fromkeys(("X", "x", "×", "✕", "✗", "❌"), "no"),
+}
+
+_SIGNS_OF_SWITCHES = {*_BITS, *_CIRCLES}
+"""Signs that say whether something was on; a cross alone may mark what was."""
+
 _BY_BITS = re.compile(
     r"-{0,2}(?:use[ _-])?(?:GC|(?:act|grad)[ _-]?ckpt|ckpt"
     r"|(?:gradient|activation|grad|act)[ _-]checkpoint(?:ing|s)?)",
@@ -652,22 +660,33 @@ _BY_BITS = re.compile(
 
 def _without_bits(grid: Grid) -> Grid:
     """The grid with words for the bits of columns that say whether activations are computed again,
-    some of whose rows do and others do not."""
+    some of whose rows do and others do not, and for circles and crosses of any column that has both
+    and nothing else, as tables in Korean and Japanese say yes and no."""
     labels = [plain(cell.text) for cell in grid.heads[-1].cells]
-    again = [at for at, label in enumerate(labels) if _BY_BITS.fullmatch(label)]
-    rows = [row for row in grid.rows if len(row.cells) == len(labels)] if again else []
-    bits = {at for at in again if {plain(row.cells[at].text) for row in rows} == _BITS.keys()}
-    if not bits:
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    words = dict[int, Mapping[str, str]]()
+    for at, label in enumerate(labels) if any(map(_signs_a_switch, rows)) else ():
+        texts = {plain(row.cells[at].text) for row in rows}
+        if texts <= _CIRCLES.keys() and {_CIRCLES[text] for text in texts} == {*_BITS.values()}:
+            words[at] = _CIRCLES
+        elif texts == _BITS.keys() and _BY_BITS.fullmatch(label):
+            words[at] = _BITS
+    if not words:
         return grid
 
     def told(row: GridRow) -> GridRow:
         cells = (
-            cell._replace(text=_BITS[plain(cell.text)]) if at in bits else cell
+            cell._replace(text=words[at].get(plain(cell.text), cell.text)) if at in words else cell
             for at, cell in enumerate(row.cells)
         )
-        return replace(row, cells=tuple(cells)) if len(row.cells) == len(labels) else row
+        return replace(row, cells=tuple(cells))
 
     return replace(grid, rows=tuple(map(told, grid.rows)))
+
+
+def _signs_a_switch(row: GridRow) -> bool:
+    """Whether a cell of a row is a sign that may say yes or no."""
+    return any(cell.text.strip() in _SIGNS_OF_SWITCHES for cell in row.cells)
 
 
 def _is_switch(text: str) -> bool:

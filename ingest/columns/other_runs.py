@@ -143,7 +143,7 @@ _OF_OTHERS = deferred(
     r"[A-Z][\w.&-]*(?: (?:et al\.?|and [A-Z][\w-]*|team|Research|AI|[A-Z][\w-]*))*,? "
     r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
     r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?)\b"
-    r"|(?i:\bvendors?\b|\bfor (?:reference|comparison)\b|\bas a (?:reference|comparison)\b)"
+    r"|(?i:\bvendors?\b|\b(?:for|as a) (?:reference|comparison)\b(?!.*[:：][\s*_]*$))"
     r"|\bet al\b|^\W*(?:The )?(?:original )?" + _NAMES_OF_OTHERS + r"[\w.-]*(?: [0-9.]+[BM]?)?"
     r"(?: team| paper| authors)? (?:originally )?(?:used?|uses|took|had|has|needed)\b"
     r"|\b[Ii]n \[[0-9]{1,3}\]|(?i:\b(?:team|authors|colleagues?|others|someone|people)\b.{0,24}"

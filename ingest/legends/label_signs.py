@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -323,12 +323,16 @@ def _with_numbers(sign: Sign, numbers: Sequence[str]) -> str:
     return meaning
 
 
-def settings_of(text: str) -> Mapping[str, str]:
-    """Settings that a meaning says, each once."""
+def settings_of(text: str, also: Set[str] = frozenset()) -> Mapping[str, str]:
+    """Settings that a meaning says, each once, and fields of a model, `also`, where it is of one.
+
+    >>> settings_of("has 8 experts, TP 2"), settings_of("has 8 experts, TP 2", {"experts"})
+    ({'tp': '2'}, {'experts': '8', 'tp': '2'})
+    """
     told = phrases(Line(0, text, 1, {}), least=1) if text else {}
     said = {
         name: cell.text for name, cell in told.items()
-        if name in SETTINGS and cell.state == "value" and cell.scale == 1.0
+        if (name in SETTINGS or name in also) and cell.state == "value" and cell.scale == 1.0
     }  # fmt: skip
     if not {"gpus", "dp", "tp"} & said.keys():
         if "pp" in said and _EACH_ON_ITS_OWN.search(text):

@@ -195,7 +195,11 @@ def _settings(part: str, noun: str, letters: Mapping[str, str]) -> Mapping[str, 
     """Settings that the part of a model says; with the noun of a count of another part."""
     whole = _ELIDED.sub(lambda count: f"{count[1]} {noun.rstrip('s')}s", part) if noun else part
     (line,) = with_degrees([Line(0, whole, 1, {})], letters)
-    return settings_of(_JOINS.sub("", line.text.strip(" ,.;:")))
+    return settings_of(_JOINS.sub("", line.text.strip(" ,.;:*_`")), _OF_A_MODEL)
+
+
+_OF_A_MODEL = {"layers", "hidden", "heads", "kv_heads", "ffn_hidden", "experts"}
+"""Fields of a model that a part says of the one that it names."""
 
 
 _JOINS = deferred(r",?\s+(?:and|und|et|y|as well as|the)\s*$", re.IGNORECASE)

@@ -1,10 +1,11 @@
-"""Settings of the rows of one model that a text gives otherwise to all others: `XXL needs full
-remat on 16 chips, the other rows are without remat`.
+"""Settings of the rows of some models that a text gives otherwise to all others: `XXL needs full
+remat on 16 chips, the other rows are without remat`, `Only the 3B model used checkpointing`.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what such a
-sentence says of the rows of the model that it names, on as many devices as it says, and of the
-others of the same section; and these sentences. Where no row is of that model, or all are, it says
-nothing: nobody knows then which rows are the others.
+sentence says of the rows of the models that it names, on as many devices as it says, and of the
+others of the same section; and these sentences. Where no row is of these models, or all are, it
+says nothing: nobody knows then which rows are the others. `3B and 7B use sequence parallelism` says
+nothing of others.
 """
 
 from __future__ import annotations
@@ -39,11 +40,34 @@ _ONE = deferred(
 )
 """A clause on one model, and how many devices it was on."""
 
+_NAME = r"(?!(?:all|both|we|they|it|this|these)\b)-?[\w./-]{2,24}"
+
+_SOME = deferred(
+    rf"\W*(?P<only>(?:only|just) )?(?:(?:for|with) )?(?:the )?"
+    rf"(?P<name>{_NAME}(?: [\w.]{{1,12}}){{0,2}}?"
+    rf"(?:(?:, | and |, and | & )(?:the )?{_NAME}){{0,4}}?)"
+    r"(?: (?:models?|rows?|runs?|ones?|entries))?"
+    r" (?:uses?|used|has|have|had|(?:runs?|ran|(?:is|are|was|were)(?: run| trained)?|trains?"
+    r"|trained) (?:with|in|using))"
+    r" (?P<what>[^,;:.()]{3,60}?)(?: \((?P<how>[^()]{3,40})\))?\s*(?=[,;:.]|$)",
+    re.IGNORECASE,
+)
+"""A clause on some models, which may say that it is of no other: `Only the 3B model used`."""
+
+_DO_NOT = deferred(
+    r"\W*(?:do|does|did|are|is|were|was|have|had)(?: ?n[o'’]t|n['’]t)(?: (?:use|have) (?:it|them))?"
+    r"|\W*(?:(?:are|is|run|ran|do|were|was) )?without(?: it)?",
+    re.IGNORECASE,
+)
+"""The clause on others by which these have not what some have: `the others do not`."""
+
+_LISTED = deferred(r"(?:,| and | & )\s*(?:and )?(?:the )?")
+
 _TAGS = deferred(r"</?[a-z]{1,6}>")
 
 
 class _Saying(NamedTuple):
-    name: str
+    names: Sequence[str]
     devices: float
     one: Mapping[str, str]
     others: Mapping[str, str]
@@ -80,32 +104,89 @@ def _is_of(row: Record, saying: _Saying) -> bool:
     """Whether a row is of the model, and on as many devices, as a sentence says."""
     model, count = row.cells.get("model"), row.cells.get("gpus")
     called = re.split(r"[\s_/-]+", model.text.casefold()) if model else []
-    words = re.split(r"[\s_/-]+", saying.name.casefold())
-    found = bool(called) and any(
-        called[at : at + len(words)] == words for at in range(len(called) - len(words) + 1)
-    )
+    found = any(_in(re.split(r"[\s_/-]+", name.casefold()), called) for name in saying.names)
     return found and (
         not saying.devices or (count is not None and number_of(count) == saying.devices)
     )
 
 
+def _in(words: Sequence[str], called: Sequence[str]) -> bool:
+    """Whether words follow each other in a name."""
+    places = range(len(called) - len(words) + 1)
+    return any(called[at : at + len(words)] == words for at in places)
+
+
+_HAVE = deferred(r"\b(?:uses?|used|has|have|had|with|in|using)\b")
+
+
 def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
-    """Sentences of a document on one model and all others."""
+    """Sentences of a document on some models, and on all others."""
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
         at = 0
-        for sentence in sentences(text) if of_other_rows(text) else ():
+        for sentence in sentences(text) if of_other_rows(text) or _HAVE.search(text) else ():
             begin, at = at, at + len(sentence)
             bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence)
-            other = of_other_rows(bare)
-            first = clause_around(bare, other)[0] if other else 0
-            one = _ONE.fullmatch(_BLANKS.sub(" ", bare[:first]))
-            own = _settings(one["what"]) if one else {}
-            rest = _settings(said_of_others(bare)) if own else {}
-            if one and own and {*map(_fact, own)} == {*map(_fact, rest)}:
+            if found := _one_and_others(bare) or _some_and_others(bare):
                 places = tuple(placed(paragraph, begin, at))
-                count = float(one["n"] or 0)
-                yield _Saying(one["name"], count, own, rest, Explanation({}, places[0][0], places))
+                yield _Saying(*found, Explanation({}, places[0][0], places))
+
+
+_Found = tuple[Sequence[str], float, Mapping[str, str], Mapping[str, str]]
+"""Names of models, on how many devices, what they have, and what all others have."""
+
+
+def _one_and_others(text: str) -> _Found | None:
+    """Settings that a sentence gives one model, and all others in words of their own."""
+    other = of_other_rows(text)
+    first = clause_around(text, other)[0] if other else 0
+    one = _ONE.fullmatch(_BLANKS.sub(" ", text[:first]))
+    own = _settings(one["what"]) if one else {}
+    rest = _settings(said_of_others(text)) if own else {}
+    if one is None or not own or {*map(_fact, own)} != {*map(_fact, rest)}:
+        return None
+    return [one["name"]], float(one["n"] or 0), own, rest
+
+
+def _some_and_others(text: str) -> _Found | None:
+    """Settings that a sentence gives some models, and no others, or without a word on these.
+
+    >>> _some_and_others("Only the 3B model was trained with activation recomputation, to fit.")
+    (['3B'], 0.0, {'activation_checkpointing': 'True'}, {'recompute': 'none'})
+    >>> _some_and_others("Kite-7B and -14B use sequence parallelism.")
+    (['Kite-7B', '14B'], 0.0, {'sequence_parallel': 'True'}, {})
+    >>> _some_and_others("Kite-XL rows use gradient checkpointing, the others do not.")[3]
+    {'recompute': 'none'}
+    """
+    text = _BLANKS.sub(" ", text)
+    some = _SOME.match(text)
+    if some is None or _PERHAPS.search(text):
+        return None
+    own = _settings(some["what"])
+    if some["how"] and (more := _settings(f"{some['what']} {some['how']}")):
+        own = more
+    other = of_other_rows(text)
+    alone = some["only"] is not None or (
+        other is not None and _DO_NOT.fullmatch(said_of_others(text)) is not None
+    )
+    if not own or (other is not None and not alone):
+        return None
+    off = {name: told for name in own if (told := _OFF.get(name))}
+    if alone and {*map(_fact, off)} != {*map(_fact, own)}:
+        return None
+    names = [name.strip(" -") for name in _LISTED.split(some["name"])]
+    return names, 0.0, own, {AGAIN[0] if n in AGAIN else n: v for n, v in off.items() if alone}
+
+
+_OFF = {**dict.fromkeys(AGAIN, "none"), "sequence_parallel": "False"}
+"""Switches, and what those have that have them not."""
+
+_PERHAPS = deferred(
+    r"\b(?:would|could|can|should|may|might|if|than|unlike|while|whereas|until|before|earlier"
+    r"|later|respectively|instead)\b(?! not\b)",
+    re.IGNORECASE,
+)
+"""Words of a sentence that is perhaps of no run, or of more than it begins with."""
 
 
 _BLANKS = deferred(r"\s+")

@@ -287,9 +287,12 @@ _COUNTED_AGAIN = deferred(
 
 _ONE_NODE = deferred(
     r"\b(?:single|one|1)[ -](?:node|(?:machine|server|box|workstation|host)(?= (?:with|of|that)\b))"
-    r"(?![\w-])",
+    r"(?![\w-])"
+    r"|(?:^\W*|[,;:(] |\b(?:on|in|within|inside|using) (?:just |only |a |always )?)"
+    r"(?:single|one|1)[ -](?:machine|server|box|workstation|host)(?=\s*(?:$|[,;.)]|each\b))",
     re.IGNORECASE,
 )
+"""One machine: by its devices, or as all that an item of a list, or of a sentence, says."""
 
 _ALL_OF_ONE = deferred(
     r"\ball (?:the )?(?:[0-9]+ )?(?:cards|GPUs|devices|accelerators) (?:of|in|on) "
@@ -533,8 +536,8 @@ _OF_SITE = deferred(
 """A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
-    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|[bt]?fp?(?:8|16|32)"
-    r"|b?float"
+    r"node|server|host|machine|instance|gpu|npu|card|device|accelerator|chip|zero"
+    r"|[bt]?fp?(?:8|16|32)|b?float"
     r"|autocast|[卡张块]"
     r"|precision|精度|정밀도",
     re.IGNORECASE,

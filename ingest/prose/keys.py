@@ -32,6 +32,9 @@ _OPENS = deferred(
 
 _ITEM = re.compile(r"\s*[-*+•] ")
 
+_COMMENT = deferred(r"#+ *(?=[*_`]*[A-Za-z%][\w/%.-]{0,11}[*_`]* ?[=:] ?[^\W\d][^;]*;.*[=:])")
+"""The sign of a comment over a sheet that explains several of its labels."""
+
 _NO_PROSE = deferred(r"\s*(?:[|#>]|<t|```|~~~|[-=+]{3})")
 
 
@@ -104,6 +107,8 @@ def _paragraphs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:
     items: list[str] = []
     for line in (*lines, Line(0, "", 0, {})):
         text = line.text
+        if text.startswith("#") and (sign := _COMMENT.match(text)):
+            yield text[sign.end() :], []
         if text.strip() and not _NO_PROSE.match(text) and len(text) <= LONGEST:
             if found := _ITEM.match(text):
                 items.append(text[found.end() :].strip())
@@ -123,6 +128,13 @@ def _paragraphs(lines: Sequence[Line]) -> Iterator[tuple[str, list[str]]]:
 
 MOST = 12
 """Lines of a paragraph that is a key."""
+
+_THINGS = (
+    r"(?:sequences|samples|images|utterances|examples|sentences|tokens|frames|clips|videos|crops|patches"
+    r"|volumes|graphs|pairs)"
+)
+
+_DEVICE = r"(?:GPU|device|card|rank|chip|NPU|GCD|accelerator|tile)"
 
 _REWRITTEN = (
     (deferred(r"`?(?:torch\.cuda\.)?max_memory_(?:allocated|reserved)\(\)`?"), "peak memory"),
@@ -145,6 +157,21 @@ _REWRITTEN = (
         r" (?:per|in (?:an?|each|one))"
         r" (?:(?:optimi[sz]er|training|global) )?(?:step|iteration|update|(?<=global )batch)$"),
         "global batch size",
+    ),
+    (
+        deferred(rf"^(?:number of )?(?!tokens|frames){_THINGS} "
+        rf"(?:per|on each|for each|of each|on one) {_DEVICE}$"),
+        "micro batch size",
+    ),
+    (
+        deferred(r"^(?:peak|max(?:imum)?|highest) ([GM]i?B)"
+        r"(?: (?:per|on|of|over|across) .{1,30})?$"),
+        r"peak memory (\1)",
+    ),
+    (
+        deferred(rf"^({_THINGS})(?:/| per )s(?:ec(?:ond)?)?,? (?:summed|added up|in total|together)"
+        rf"(?: (?:over|across|of|on) (?:all |the )*(?:job|run|{_DEVICE}s))?$"),
+        r"\1/s (total)",
     ),
 )  # fmt: skip
 

@@ -32,7 +32,8 @@ _PARTS = (
     r"梯度检查点|激活检查点|重计算",
     r"(?i:parallelit[äa]t|parallelismus|paral(?:l)?elismo|parall[ée]lisme|neu berechnet"
     r"|neuberechnung|recalcul|genauigkeit|(?:be|ver)arbeitet [0-9]|[0-9] \w+ akkumul)",
-    r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad",
+    r"\b[Nn]o (?:gradient|grad\.?) accum|\b[Tt]raining an? [0-9]|ccumulate(?: any| the)? grad"
+    r"|(?:not|n.t|ver) accumulate\b",
     r"ccumulating gradients|adients (?:are|were) (?:never|not) acc|(?i:\bno accum)"
     r"|(?:radient|grad\.) accumulation|accumulation de[ls]? |radienten-?[Aa]kkum|accumulo de?i"
     r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"

@@ -49,6 +49,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import of_hardware
 from assay.ingest.prose.degree_letters import DEGREES, letters_in
 from assay.ingest.prose.keys import keyed, of_one_device
+from assay.ingest.prose.quoted_labels import quoted_labels
 from assay.ingest.prose.scopes import paragraphs
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
@@ -639,7 +640,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 found.setdefault(name, meant)
     for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines)):
         found.setdefault(name, meant)
-    return {**letters_in(lines), **_same_everywhere(found, lines)}
+    own = _same_everywhere(found, lines)
+    return {**quoted_labels(lines), **letters_in(lines), **own}
 
 
 def _same_everywhere(found: Mapping[str, str], lines: Sequence[Line]) -> dict[str, str]:

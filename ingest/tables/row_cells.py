@@ -60,7 +60,7 @@ from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import REMEMBERED, Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import devices, only, several
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import DEVICE, english, split
 
 RATES_OF_CELLS = (
@@ -268,8 +268,36 @@ def _in_brackets(text: str) -> dict[str, str]:
     """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`; how it
     is sharded without them too: `Llama3-70B-FSDP`."""
     held = _BEHIND_NAME.fullmatch(text.strip()) if "(" in text or "SDP" in text else None
-    said = named(held[1] or held[2]) or settings(held[1] or "") if held else {}
-    return {n: v for n, v in said.items() if n != "model_size"}
+    beside = held[1] or "" if held else ""
+    said = named(beside or held[2]) or settings(beside) if held else {}
+    if products := _PRODUCTS_IN.fullmatch(beside):
+        said = {"dtype": products[1], **said}
+    by_letters = (
+        held is not None
+        and _A_SIZE.fullmatch(beside) is not None
+        and _SIZED_BY_LETTERS.search(held[0][: held.start(1)]) is not None
+    )
+    return {n: v for n, v in said.items() if n != "model_size" or by_letters}
+
+
+_PRODUCTS_IN = re.compile(
+    rf"(?:in |with |using )?({NUMBER_FORMAT})(?: (?:linears?|linear layers?|matmuls?|gemms?|compute"
+    r"|training|recipe|autocast|(?:tensor|row|block|channel)-?wise|(?:delayed |current )?scaling))*"
+    r"(?:, ?(?:(?:tensor|row|block|channel)-?wise|(?:delayed|current|dynamic)(?: scaling)?"
+    r"|linears only))?",
+    re.IGNORECASE,
+)
+"""Brackets that say in which format products of a run are: `(fp8 linears)`."""
+
+_A_SIZE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})? ?[BM]", re.IGNORECASE)
+
+_SIZED_BY_LETTERS = re.compile(
+    r"[A-Za-z0-9][ _-](?:[SMLBHG]|XS|XXS|XL|XXL|tiny|small|base|medium|large|huge|giant|nano|mini)"
+    r"(?:[/-][0-9]{1,2})?\s*\($",
+    re.IGNORECASE,
+)
+"""The name of a model by letters or words for its size, which has its number behind it:
+`Conformer-M (31M)`."""
 
 
 def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:

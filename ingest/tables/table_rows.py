@@ -523,7 +523,9 @@ class _Table:
         )
         labelled = with_rate_units(labelled, place.texts)
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
-        hardware = OF_HARDWARE in known.legend or self._of_hardware(explained_near)
+        hardware = not self._of_the_model() and (
+            OF_HARDWARE in known.legend or self._of_hardware(explained_near)
+        )
         of_labels = self._notes_of_labels(grid)
         for each in views(labelled, schema, above, known.legend, place.declared(), of_labels):
             if each.beyond:
@@ -656,6 +658,13 @@ class _Table:
         return any(of_hardware(f"FLOPS: {note.line.text}") for note in notes) or any(
             map(of_hardware, near())
         )
+
+    def _of_the_model(self) -> bool:
+        """Whether a note that a label of a rate of operations points to says that these are the
+        model's, whatever the text says of others."""
+        labels = [text for text in self.grid.header() if "FLOP" in text.upper()]
+        notes = noted(labels, self._notes, self._last.number) if labels else ()
+        return any(_MODEL_OPERATIONS.match(note.line.text) for note in notes)
 
     @cached_property
     def _guessed(self) -> bool:
@@ -1336,6 +1345,9 @@ _A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
 
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""
+
+_MODEL_OPERATIONS = re.compile(r"\W*(?:of |by |only |counts? )*(?:the )?model FLOP", re.IGNORECASE)
+"""The beginning of a note by which rates of operations count the model's: `^a model FLOPs`."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""

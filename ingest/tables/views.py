@@ -179,7 +179,7 @@ def _ways(
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
     grid = _of_its_rows(grid) if grid is not whole and _over_lengths(whole) else grid
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
-    labels |= _listed_in_order(grid, above)
+    labels |= _listed_in_order(grid, above) | _latencies(grid, schema)
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
     told = dict.fromkeys(
@@ -367,10 +367,13 @@ def _sentences(above: Sequence[Line]) -> Iterator[Line]:
             yield from (line._replace(text=text) for text in SENTENCE_END.split(line.text))
 
 
-_ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
+_ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage|\bzero[_-](?:optimization|stage)\b", re.IGNORECASE)
 
 
-_STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
+_STAGES = dict.fromkeys(("Stage", "stage", "STAGE", "Stages", "stages"), "ZeRO stage")
+
+_OF_ZERO = frozenset("0123")
+"""Numbers of the stages that ZeRO has."""
 
 
 _SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
@@ -431,7 +434,8 @@ def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> di
     `TRAIN - SPEED - RESULTS`, a rate of a machine where there is one."""
     labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
-    told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
+    named = asked and any(_ZERO.search(line.text) for line in above)
+    told = _STAGES if named and _holds_stages(grid) else {}
     batches = {
         plain(label): f"step time ({found[1] or found[2]})"
         for label in labels
@@ -445,6 +449,18 @@ def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> di
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
     return {**told, **_TIME_IN}
+
+
+def _holds_stages(grid: Grid) -> bool:
+    """Whether the numbers below or beside a label of stages are those that stages of ZeRO have, and
+    none of a longer pipeline."""
+    at = next((n for n, label in enumerate(grid.header()) if plain(label) in _STAGES), None)
+    texts = (
+        [cell.text for row in grid.rows for cell in row.cells[1:] if row.cells[0].text in _STAGES]
+        if at is None else [row.cells[at].text for row in grid.rows if at < len(row.cells)]
+    )  # fmt: skip
+    numbers = [text for text in map(plain, texts) if text.isdecimal()]
+    return _OF_ZERO.issuperset(numbers)
 
 
 def _declared_of(
@@ -482,6 +498,54 @@ def _listed_in_order(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     shown = [plain(label) for label in grid.header()]
     told = in_order(" ".join(line.text.strip() for line in above), len(shown))
     return {label: meant for label, meant in zip(shown, told, strict=False) if meant}
+
+
+_LATENCY = re.compile(
+    r"latency(?: ?[(\[,]? ?(?:in )?(ms|s|sec|seconds|milliseconds) ?[)\]]?)?", re.IGNORECASE
+)
+
+_IN_TIME = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*[(\[]?\s*(ms|s|sec|seconds)?\s*[)\]]?")
+
+_WHOLE = 0.002
+"""Share by which a batch may differ from a whole number: its rate and its time are rounded."""
+
+FEWEST_BATCHES = 2
+
+
+def _latencies(grid: Grid, schema: Schema) -> dict[str, str]:
+    """A label of latency as that of the time of a step, where it is the time of as many samples as
+    the rate beside it counts in it: of a whole number of them in every row, and of several ones."""
+    labels = [plain(text) for text in grid.header()]
+    timed = [(at, found) for at, label in enumerate(labels) if (found := _LATENCY.fullmatch(label))]
+    columns = header(labels, schema) if len(timed) == 1 else []
+    names = [column.spec.name if column.spec else "" for column in columns]
+    rated = [at for at, name in enumerate(names) if name in _OF_SAMPLES]
+    if len(rated) != 1 or "step_time" in names:
+        return {}
+    ((at, found),) = timed
+    sizes = [
+        size for row in grid.rows if max(at, rated[0]) < len(row.cells)
+        if (size := _batch(row.cells[at].text, row.cells[rated[0]].text, found[1] or ""))
+    ]  # fmt: skip
+    batches = {round(size) for size in sizes if size < _TELLING}
+    odd = [size for size in sizes if abs(size - round(size)) > _WHOLE * size or size < 1]
+    told = {labels[at]: f"step time ({found[1] or 'ms'})"}
+    return told if len(batches) >= FEWEST_BATCHES and not odd else {}
+
+
+def _batch(time: str, rate: str, unit_of: str) -> float:
+    """Number of things in a time at a rate; 0 where either is no number or the time has no unit."""
+    taken, counted = (_IN_TIME.fullmatch(plain(text)) for text in (time, rate))
+    if taken is None or counted is None or not (unit_of := taken[2] or unit_of):
+        return 0.0
+    seconds = float(taken[1].replace(",", "")) * (1e-3 if unit_of.startswith("m") else 1.0)
+    return seconds * float(counted[1].replace(",", ""))
+
+
+_OF_SAMPLES = {"samples_per_s", "item_rate"}
+
+_TELLING = 0.2 / _WHOLE
+"""A batch beyond which any product is about a whole number."""
 
 
 _NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*(?:\s*±\s*[0-9.,]+)?")

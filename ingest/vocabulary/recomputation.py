@@ -96,7 +96,9 @@ _A_PART = (
 )
 
 _PARTS = re.compile(
-    rf"(?:the )?{_A_PART}(?:(?:, ?| ?\+ ?| ?& ?| ?/ ?|,? and )(?:the )?{_A_PART}){{0,7}}"
+    rf"(?:(?:only|just) )?(?:the )?{_A_PART}"
+    rf"(?:(?:, ?| ?\+ ?| ?& ?| ?/ ?|,? and )(?:the )?{_A_PART}){{0,7}}"
+    r"(?:[ -](?:layers?|blocks?|parts?|modules?)(?=[ -]only))?(?:[ -]only)?"
 )
 """Parts of a layer that are computed again, and so not all of it: `core attention and norms`."""
 
@@ -130,6 +132,8 @@ def how_much_again(text: str) -> HowMuch | None:
     ('none', 'on', None)
     >>> how_much_again("the whole layer"), how_much_again("router and expert MLP")
     ('full', 'selective')
+    >>> how_much_again("experts only"), how_much_again("only attention")
+    ('selective', 'selective')
     >>> how_much_again("attention and MLP"), how_much_again("nothing_saveable")
     (None, 'full')
     """
