@@ -391,6 +391,33 @@ def with_models(grid: Grid) -> Grid:
     return _with_labels(grid, told) if told else grid
 
 
+def with_lengths(grid: Grid) -> Grid:
+    """The grid with the label of sequence lengths over the one column of lengths, where all of
+    these are whole multiples of 128 and no other column has such: `Batch | Length | tokens/s`."""
+    labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
+    at = next((n for n, label in enumerate(labels) if label in _LENGTHS), None)
+    if grid.labels or at is None or not _IN_TOKENS.search(" ".join(labels)):
+        return grid
+    if any(configured_by(label) == "seq_len" for label in labels):
+        return grid
+    texts = [plain(row.cells[at].text).replace(",", "") for row in grid.rows
+             if len(row.cells) == len(labels) and row.cells[at].text.strip()]  # fmt: skip
+    counts = [_count(text) for text in texts]
+    if not counts or any(count < LEAST_LENGTH or count % LEAST_LENGTH for count in counts):
+        return grid
+    return _with_labels(grid, {at: "sequence length"})
+
+
+_LENGTHS = frozenset(map(normalise, (
+    "length", "len", "Länge", "longueur", "longitud", "長さ", "길이", "长度",
+)))  # fmt: skip
+
+_IN_TOKENS = re.compile(r"tok|batch|step|schritt|pas\b|スループット|토큰|词元")
+
+LEAST_LENGTH = 128
+"""Tokens of which lengths of sequences in training are multiples."""
+
+
 def _with_labels(grid: Grid, told: Mapping[int, str]) -> Grid:
     """The grid with other labels over some of its columns."""
     last = grid.heads[-1]

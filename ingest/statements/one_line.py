@@ -52,6 +52,7 @@ from assay.ingest.statements.values import (
 from assay.ingest.statements.worth import SAID
 from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, signed
+from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.networks import names_network, network_named
 
 _LOGGED = deferred(
@@ -378,9 +379,10 @@ _OF_A_STEP = re.compile(
 
 def _switched(line: Line) -> dict[str, Cell]:
     """Switches of a title: `### 33B (activation checkpointing on)`."""
+    plain = in_english(line.text)
     return {
-        part.name: Cell(part.word, line.number, line.column + part.at)
-        for part in switched(line.text) if part.name
+        part.name: Cell(part.word, line.number, line.column + plain.place(part.at))
+        for part in switched(plain.text) if part.name
     }  # fmt: skip
 
 

@@ -69,6 +69,7 @@ from assay.ingest.columns.open_labels import (
     with_batch_scopes,
     with_degrees_in_words,
     with_first_of_two,
+    with_lengths,
     with_letters,
     with_measured_memory,
     with_memory_in_remarks,
@@ -472,8 +473,10 @@ class _Table:
                     with_added(
                         with_letters(
                             with_first_of_two(
-                                with_tokens_of_shapes(
-                                    with_degrees_in_words(with_one_device(labelled))
+                                with_lengths(
+                                    with_tokens_of_shapes(
+                                        with_degrees_in_words(with_one_device(labelled))
+                                    )
                                 )
                             )
                         )
@@ -814,8 +817,8 @@ class _Table:
         (group,) = view.groups if len(view.groups) == 1 else (None,)
         if view.turned or view.melted or group is None or group.at is not None:
             raise IrregularError
-        if view.grid.rows != long.grid.rows:
-            raise IrregularError
+        if view.grid.rows != long.grid.rows or self._format_columns:
+            raise IrregularError  # what a column of formats says depends on all of its cells
 
         def read(row: GridRow) -> Record | Diagnostic | None:
             apart = row.blank or _title(row, group.width) or _sums_up(row, view)
