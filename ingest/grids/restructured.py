@@ -14,6 +14,7 @@ from typing import Any
 
 from assay.ingest.grids.delimited import separated
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
+from assay.ingest.numbers.printed import whole
 from assay.ingest.schema.record import Line
 
 _SIMPLE = re.compile(r"\s*=+(?: +=+)+\s*")
@@ -220,7 +221,7 @@ def _directed(lines: Sequence[Line], begin: int) -> Grid | None:
     by_number = {line.number: line for line in lines[begin:end]}
     made = [GridRow(by_number[row[0].line], tuple(row)) for row in rows]
     given = "header" in options
-    heads = max(1, _whole(options.get("header-rows", "")) + given)
+    heads = max(1, (whole(options.get("header-rows", "")) or 0) + given)
     if heads >= len(made):
         return None
     made[:heads] = _over_blanks(made[:heads])
@@ -239,10 +240,6 @@ def _over_blanks(heads: Sequence[GridRow]) -> list[GridRow]:
                 cells[n] = cells[n - 1]
         made[at] = replace(made[at], cells=tuple(cells))
     return made
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isdigit() else 0
 
 
 def _listed(body: Sequence[Line]) -> list[list[GridCell]]:

@@ -708,8 +708,9 @@ def _of_heads_alone(grid: Grid, labels: Sequence[str]) -> bool:
     texts = [(label.casefold(), plain(row.cells[at].text)) for row in rows
              for at, label in enumerate(labels) if label in ("N", "n", "D", "d")]  # fmt: skip
     return bool(texts) and all(
-        text.isdecimal() and int(text) <= MOST_HEADS if label == "n"
-        else text.isdecimal() and not int(text) % EIGHTS and int(text) <= LARGEST_HEAD
+        (number := whole(text)) is not None
+        and (number <= MOST_HEADS if label == "n"
+             else number <= LARGEST_HEAD and not number % EIGHTS)
         for label, text in texts
     )  # fmt: skip
 

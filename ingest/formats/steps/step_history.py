@@ -33,6 +33,7 @@ from assay.ingest.formats.steps.tracker_exports import (
     of_one_run,
     steps_of,
 )
+from assay.ingest.numbers.printed import whole
 from assay.ingest.schema.format import Made, Whole, whole_format
 from assay.ingest.schema.record import Code, Diagnostic, Line, Span
 from assay.ingest.source.opening import packed
@@ -128,7 +129,8 @@ def _of_runs(labels: Sequence[str], separator: str, lines: Sequence[str]) -> boo
         return False
     at = next(n for n, label in enumerate(labels) if counts_steps(label))
     rows = [line.split(separator) for line in lines if '"' not in line]
-    counts = [int(row[at]) for row in rows if len(row) == len(labels) and row[at].isdecimal()]
+    told = (whole(row[at]) for row in rows if len(row) == len(labels))
+    counts = [count for count in told if count is not None]
     return any(one >= other for one, other in pairwise(counts))
 
 
