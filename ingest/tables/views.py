@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from types import MappingProxyType
 
 from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
@@ -527,6 +528,8 @@ def _latencies(grid: Grid, schema: Schema) -> dict[str, str]:
         size for row in grid.rows if max(at, rated[0]) < len(row.cells)
         if (size := _batch(row.cells[at].text, row.cells[rated[0]].text, found[1] or ""))
     ]  # fmt: skip
+    if not all(map(isfinite, sizes)):  # numbers of more digits than any rate has
+        return {}
     batches = {round(size) for size in sizes if size < _TELLING}
     odd = [size for size in sizes if abs(size - round(size)) > _WHOLE * size or size < 1]
     told = {labels[at]: f"step time ({found[1] or 'ms'})"}
