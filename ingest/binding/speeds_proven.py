@@ -26,6 +26,9 @@ NEAR = 0.03
 LEAST = 2
 """Rows that are not the same, of which one alone may fit by chance."""
 
+APART = 2
+"""Lines between two rows of one table: one is a name of a group, or empty."""
+
 _NUMBER = deferred(r"[~≈]?\s*([0-9]{1,6}(?:\.[0-9]{1,4})?)\s*")
 
 _TIMES = ("time", "speed", "iteration", "latency")
@@ -73,7 +76,7 @@ def _with_labels(rows: Sequence[Record]) -> Iterator[tuple[int, str, Record, str
             (label, number[1]) for label, text in row.other
             if normalise(label) in GENERIC.union(_TIMES) and (number := _NUMBER.fullmatch(text))
         ]  # fmt: skip
-        first = row.line if row.line > last + LEAST else first
+        first = row.line if row.line > last + APART else first
         last = row.line
         if len(found) == 1:
             yield first, found[0][0], row, found[0][1]

@@ -9,6 +9,7 @@ sign are read with the rows that point to them (`assay.ingest.columns.footnotes`
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,12 +61,17 @@ def tell(
     rows = [row for row in records if row.tabled and row.alike is None]
     sayings = list(_sayings(lines)) if rows else []
     texts = {line.number: line.text for line in lines} if sayings else {}
+    heads = [number for number, text in texts.items() if text.startswith("#")]
     for saying in sayings:
-        having = [row for row in rows if _has(texts.get(row.line, ""), saying.sign)]
+        section = bisect_right(heads, saying.said.line)
+        own = [row for row in rows if bisect_right(heads, row.line) == section]
+        below = [row for row in rows if row.line > saying.said.line]
+        here = own or below  # what stands over all tables is of all that follow
+        having = [row for row in here if _has(texts.get(row.line, ""), saying.sign)]
         if not having:
             continue
         marked = {id(row) for row in having}
-        for row in rows:
+        for row in here:
             give(row, saying.marked if id(row) in marked else saying.others)
         used.add(saying.said.line)
         explained.append(saying.said)
