@@ -50,6 +50,7 @@ from assay.ingest.binding.comparing import (
     host,
     is_said,
     may_hold,
+    more_of_the_same,
     of_another_count,
     of_its_batch,
     of_its_model,
@@ -84,6 +85,7 @@ from assay.ingest.columns.titles import (
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.prose.only_device import LAW
 from assay.ingest.prose.only_model import LAW as OF_MODEL
+from assay.ingest.prose.only_program import LAW as OF_PROGRAM
 from assay.ingest.prose.scopes import in_range, is_range, size_of
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -226,7 +228,9 @@ class Binder:
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._fewest = fewest_devices(rows)
-        self._says_anything = bool(every or context.assumed or context.device or context.model)
+        self._says_anything = bool(
+            every or context.assumed or context.device or context.model or context.programs
+        )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
@@ -374,7 +378,7 @@ class Binder:
             for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (
                     (other and name in OF_DEVICES)
-                    or says_more(name, row.get(name), cell)
+                    or _spoken_for(name, found.get(name, row.get(name)), cell)
                     or of_another_count(name, cell, mine, row)
                     or (name == "global_batch_tokens" and of_other_batches(cell, own))
                 ):
@@ -466,6 +470,9 @@ class Binder:
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
+            programs = self.context.programs
+            at = next((at for at in reversed(section) if at in programs), 0)
+            yield ({"program": programs[at]} if at in programs else {}), OF_PROGRAM
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than
@@ -617,6 +624,8 @@ class Binder:
         for other in [turned(name, cell, here) for name, cell in values.items()]:
             if other:
                 del here[other]
+        if more_of_the_same(values.get("gpu"), here.get("gpu")):
+            values = {**values, "gpu": here["gpu"]}
         here.update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
@@ -681,7 +690,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
-            if not says_more(name, record.cells.get(name), cell):
+            if not _spoken_for(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
         _of_a_micro_batch(record.cells)
@@ -689,6 +698,13 @@ def bind(records: Iterable[Record], context: Context) -> None:
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+def _spoken_for(name: str, held: Cell | None, cell: Cell) -> bool:
+    """Whether what a row holds leaves nothing to say: no device that it does not print itself, and
+    that is named in full here."""
+    aside = name == "gpu" and held is not None and held.value_origin != "printed"
+    return says_more(name, held, cell) and not (aside and more_of_the_same(held, cell))
 
 
 def _of_its_name(record: Record, names: Sequence[str], binder: Binder) -> None:

@@ -19,7 +19,7 @@ from assay.ingest.schema.record import Cell, Record, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
-from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.devices import devices, only
 
 MODEL = (
     "model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads", "ffn_hidden",
@@ -209,6 +209,25 @@ def _of_kind_named(own: Cell | None, said: Cell) -> bool:
         {each.key.partition(".")[0] for each in devices(cell.text)} for cell in (own, said)
     )
     return bool(mine) and mine == others
+
+
+def more_of_the_same(held: Cell | None, said: Cell | None) -> bool:
+    """Whether a device that a document says of a row is said more fully elsewhere in it, with as
+    much memory: `-C a100-40g` of a node with `A100-SXM4-40GB`.
+
+    >>> here, node = Cell("a100-40g", 9, 1), Cell("A100-SXM4-40GB", 3, 1)
+    >>> more_of_the_same(here, node), more_of_the_same(node, here)
+    (True, False)
+    >>> more_of_the_same(here, node._replace(text="A100-SXM4-80GB"))
+    False
+    """
+    if held is None or said is None or held.state != "value" or said.state != "value":
+        return False
+    mine, theirs = devices(held.text), devices(said.text)
+    if not (len(mine) == len(theirs) == 1) or mine[0].memory != theirs[0].memory:
+        return False
+    one = only(f"{held.text}; {said.text}")
+    return one is not None and one.text == theirs[0].text != mine[0].text
 
 
 def of_its_model(values: Said, own: Said) -> Said:

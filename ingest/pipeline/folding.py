@@ -40,6 +40,7 @@ from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
+from assay.ingest.prose.only_program import only_programs
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
@@ -49,8 +50,9 @@ from assay.ingest.source.inline_markup import in_markdown
 from assay.ingest.source.notebook import is_notebook, markdown_cells, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
-from assay.ingest.statements.context import read_context
+from assay.ingest.statements.context import Context, read_context
 from assay.ingest.statements.nested import LONGEST
+from assay.ingest.statements.trained_with import as_the_document_says
 from assay.ingest.statements.worth import WORTH
 from assay.ingest.statements.wrapped import near_tables
 
@@ -320,6 +322,7 @@ def _bind(
     )
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled)
+    _name_programs(context, prose, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
     context.used |= alternative_commands.settle(context, every, prose)
@@ -346,6 +349,13 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows, context.statements
+
+
+def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) -> None:
+    """Note the programs that a document says to train with, and their versions in statements."""
+    context.programs = only_programs(prose, tabled, context.titles.keys()) if prose else {}
+    texts = {line.number: line.text for line in prose}
+    context.statements = as_the_document_says(context.statements, context.programs, texts)
 
 
 def _understand(ledger: Ledger, labels: Mapping[int, str]) -> None:

@@ -25,6 +25,7 @@ from assay.ingest.prose.machine_words import (
     OWNS,
     PLURAL,
     TIMES,
+    beside_training,
     counts_hosts,
 )
 from assay.ingest.prose.outright_counts import CHIPS, said_outright, without
@@ -1013,7 +1014,9 @@ def _counted_in(text: str) -> Iterator[Part]:
     each = {part.at for part in named if part.name == "gpus_per_node"}
     if nodes and not OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
-    elif one := _ONE_NODE.search(plain) or _ALL_OF_ONE.search(plain):
+    elif (one := _ONE_NODE.search(plain) or _ALL_OF_ONE.search(plain)) and not beside_training(
+        plain, one.start()
+    ):
         yield Part("nodes", "1", one.start())
         if _WE_RAN.search(plain, 0, one.start()):
             yield Part("", "", 0)  # a statement by its verb

@@ -62,8 +62,28 @@ _COMPARED = deferred(
 )
 """Around a number of machines that are compared with each other: `on all three machines`."""
 
+_BESIDE_TRAINING = deferred(
+    r"\b(?:loaders?|pre-?processing|data ?sets?|data|corpus|storage|file ?systems?|database"
+    r"|tokeni[sz](?:er|ation)|evaluation|inference|serving|scheduler|monitoring|dashboards?|caches?"
+    r"|logs) (?:(?:also|only|itself|still) )?(?:runs?|ran|lives?|lies?|sits?|stays?"
+    r"|(?:is|are|was|were)(?: \w+)?)(?: (?:on|in|from))?(?: only)? $",
+    re.IGNORECASE,
+)
+"""In front of a number of machines on which something else than training is: `the data loader runs
+on one server`."""
+
 _LAST_OF_A_LIST = deferred(r"[0-9],? [0-9][0-9,]*,? (?:and|&) $")
 """In front of the last of several numbers: `8, 16 and 32 nodes`."""
+
+
+def beside_training(text: str, begin: int) -> bool:
+    """Whether machines whose number begins there are what something else than training is on.
+
+    >>> text = "The data loader runs on one server"
+    >>> beside_training(text, text.index("one")), beside_training("It runs on one", 11)
+    (True, False)
+    """
+    return _BESIDE_TRAINING.search(text, max(0, begin - 60), begin) is not None
 
 
 def counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
@@ -72,7 +92,7 @@ def counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
     before = max(0, begin - 24)
     if OF_PROCESSOR.search(text, before, begin) or _OF_EACH_OF.search(text, before, begin):
         return False
-    if _LAST_OF_A_LIST.search(text, before, begin):
+    if _LAST_OF_A_LIST.search(text, before, begin) or beside_training(text, begin):
         return False
     if _EVERY_ONE_OF.search(text, before, begin) and _COMPARED.match(text, found.end(group)):
         return False

@@ -130,6 +130,7 @@ class Context:
     device: Cell | None = None  # the one that a document with tables names
     model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
+    programs: Mapping[int, Cell] = field(default_factory=dict)  # that trained, by section
 
     def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
         """Fields that are assumed for rows in a section: of the innermost heading first."""

@@ -8,12 +8,12 @@ was measured with it. A program that is compared with, converted from or pointed
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.program_names import program_named, starts
+from assay.ingest.vocabulary.program_names import is_below, program_named, starts
 
 FIELD = "program"
 
@@ -169,6 +169,29 @@ def versioned(statements: Sequence[Statement]) -> list[Statement]:
         name: f"{name} {min(versions)}" for name, versions in known.items() if len(versions) == 1
     }
     return [_named_in_full(each, one) for each in statements] if one else statements
+
+
+def as_the_document_says(
+    statements: Sequence[Statement], programs: Mapping[int, Cell], texts: Mapping[int, str]
+) -> list[Statement]:
+    """The statements, given the one program that their document, or the section of a heading, names
+    (`only_programs`): with its version, and where a command starts what that is built on, that."""
+    return [_as_its_section_says(each, programs, texts) for each in statements]
+
+
+def _as_its_section_says(
+    statement: Statement, programs: Mapping[int, Cell], texts: Mapping[int, str]
+) -> Statement:
+    held = statement.values.get(FIELD)
+    if held is None or not programs:
+        return statement
+    at = next((at for at in reversed(statement.section) if at in programs), 0)
+    program = programs[at].text if at in programs else ""
+    name, _, version = program.partition(" ")
+    of_command = is_below(held.text, name) and starts(texts.get(held.line, ""))
+    if of_command or (version and held.text == name):
+        return _named_in_full(statement, {held.text: program})
+    return statement
 
 
 def _repeats(before: Statement, statement: Statement) -> bool:

@@ -8,7 +8,7 @@ program does in a step is none of this module's business (`assay.model.machines.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from functools import cache
 from typing import NamedTuple
 
@@ -40,6 +40,31 @@ SPELLED = {
     "maxtext": r"[Mm]ax[Tt]ext",
     "levanter": r"Levanter",
     "paxml": r"Pax[Mm][Ll]",
+    "optimum-habana": r"Optimum[ -](?:for (?:Intel )?Gaudi|Habana)|optimum-habana",
+    "pai-megatron-patch": r"Pai-Megatron(?:-Patch)?",
+    "unsloth": r"[Uu]nsloth",
+    "ms-swift": r"(?:ms|MS)-[Ss]wift|ModelScope[ -]S[Ww][Ii][Ff][Tt]",
+    "xtuner": r"X[Tt]uner",
+    "trl": r"(?:Hugging ?Face )?TRL|trl(?= v?[0-9])",
+    "lightning": r"PyTorch Lightning|Lightning(?: Fabric)?(?= v?[0-9])",
+    "accelerate": r"(?:Hugging ?Face(?:'s)?|HF|🤗|[Ww]ith|[Uu]sing) Accelerate"
+    r"|[Aa]ccelerate(?= v?[0-9])",
+    "fairseq": r"[Ff]airseq2?(?:-py)?|FairSeq",
+    "metaseq": r"[Mm]etaseq",
+    "t5x": r"T5X|t5x",
+    "easylm": r"EasyLM",
+    "nanogpt": r"(?:modded-)?nano-?GPT|modded-nanogpt|nanogpt",
+    "nanochat": r"nanochat",
+    "llm.c": r"llm\.c",
+    "mlx-lm": r"MLX-LM|mlx-lm|mlx_lm",
+    "paddlenlp": r"Paddle(?:NLP|Former[s]?)",
+    "mindformers": r"Mind[Ff]ormers|MindSpore Transformers",
+    "flagscale": r"FlagScale",
+    "vescale": r"veScale",
+    "bmtrain": r"BMTrain",
+    "alpa": r"Alpa(?= v?[0-9])",
+    "scaling": r"Aleph Alpha Scaling",
+    "nxd": r"NeuronX Distributed|neuronx-distributed|NxD(?: Training)?",
     "deepspeed": r"Deep[Ss]peed",
     "fsdp": r"FSDP[12]?",
 }
@@ -66,7 +91,8 @@ COMMANDS = {
 VERSION = r"([0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?:\.?(?:rc|post|dev)[0-9]+|[_-]py[0-9]+|\.x+)?"
 
 _VERSION = (
-    r"(?:[ _-](?:[Ff]ramework|[Cc]ontainers?|[Ii]mage|[Rr]elease|[Vv]ersion|tag))*"
+    r"(?:[ _-](?:[Ff]ramework|[Cc]ontainers?|[Ii]mage|[Rr]elease|[Vv]ersion|tag|library|codebase"
+    r"|\([\w ]{3,12} fork\)))*"
     rf"[\s:=@(`*\"'/-]{{0,4}}(?:core[_ ])?[vVr]?{VERSION}(?![\w%]|\.[0-9])"
     r"(?! ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|[x×]|times|hours|days|[BMT]\b))"
 )
@@ -93,9 +119,38 @@ ABOVE = {
     "llama-factory": {"transformers", "deepspeed", "fsdp"},
     "gpt-neox": {"megatron-lm", "deepspeed"},
     "transformers": {"deepspeed", "fsdp"}, "composer": {"fsdp"}, "torchtitan": {"fsdp"},
+    "trl": {"transformers", "deepspeed", "fsdp", "accelerate"}, "ms-swift": {"transformers", "trl"},
+    "accelerate": {"deepspeed", "fsdp"}, "lightning": {"deepspeed", "fsdp"},
+    "unsloth": {"transformers", "trl"}, "xtuner": {"transformers", "deepspeed", "fsdp"},
+    "optimum-habana": {"transformers", "deepspeed"}, "pai-megatron-patch": {"megatron-lm"},
+    "flagscale": {"megatron-lm", "megatron-core"}, "nxd": {"nemo"}, "nanogpt": {"fsdp"},
     "litgpt": {"fsdp"}, "olmo-core": {"fsdp"}, "nanotron": {"fsdp"},
 }  # fmt: skip
 """Programs that are built on others: where both are named, it is the former that trained."""
+
+
+_LIBRARIES = (
+    r"(?:cray[-_ ])?mpich|(?:huggingface[-_ ])?hub|(?:nvidia |gpu |nv)?[-_ ]?drivers?"
+    r"|(?:py)?torch(?:[-_ ](?:npu|xla|vision|audio|tpu|mlu|ao|data))?|[nrh]ccl|accelerate|aim"
+    r"|aiter|almalinux|apex|apptainer|aws[-_ ]ofi[-_ ]\w+|beegfs|bios|bitsandbytes|bnb|cann"
+    r"|centos|ck|clang|cmake|composer|conda|cpython|cublas\w*"
+    r"|cuda(?: toolkit| version| driver)?|cudnn|cutlass|dali|dask|datasets|dcgm\w*|debian"
+    r"|deepep|deeperspeed|deepgemm|deepspeed|docker|easybuild|efa|einops|enroot|fa[-_]?[23]?"
+    r"|firmware|flash[-_ ]?att\w*|flax|g\+\+|gaudi \w+|gcc|git|glibc|gloo|gpfs|grafana"
+    r"|grouped[-_ ]gemm|habana\w*|haiku|hip\w*|hugging face|huggingface|hydra|icc"
+    r"|intel[-_ ]extension\w*|ipex|jax(?:lib)?|julia|k8s|keras|kernel|kubernetes|libfabric"
+    r"|libtpu|liger\w*|lighteval|linux|llvm|lm[-_ ]?eval\w*|lustre|m?ofed|macos|megablocks"
+    r"|mindspore|miniforge|miopen|mkl|mlflow|mlnx\w*|mosaicml[-_ ]streaming|mpi|musa"
+    r"|mvapich\w*|ncu|neuron\w*|ninja|node|npm|nsight\w*|nsys|numpy|nvcc|nvidia[-_]smi|ofi\w*"
+    r"|omegaconf|one ?api|oneccl|oneflow|onnx\w*|open ?mpi|openblas|opencompass|openmp|openxla"
+    r"|optax|orbax|os|paddle(?:paddle)?|pandas|pathways|pbs|peft|pip|podman|poetry|poplar"
+    r"|prometheus|pydantic|python|pyxis|ray|red hat\w*|rhel|rocky(?: linux)?|rocm|rocm[-_]smi"
+    r"|safetensors|scipy|sentencepiece|sglang|sharp|singularity|sles|slurm|spack|spark"
+    r"|streaming|suse|synapse\w*|te|tensorboard|tensorflow|tensorrt\w*|tf|tgi|tiktoken"
+    r"|tokenizers|torch(?:vision|audio|ao|data)|transformer[-_ ]?engine|transformers|triton"
+    r"|trt\w*|ubuntu|ucc|ucx|uv|vllm|wandb|webdataset|windows|wsl2?|xformers|xla"
+)
+"""Names that stand with versions beside programs that train, and are of none."""
 
 
 class Program(NamedTuple):
@@ -114,6 +169,15 @@ class Program(NamedTuple):
 @cache
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return compiled(pattern, flags)
+
+
+def is_library(name: str) -> bool:
+    """Whether a name is of what programs that train are built of, or run beside.
+
+    >>> is_library("torch"), is_library("NVIDIA driver"), is_library("torchtitan")
+    (True, True, False)
+    """
+    return _compiled(_LIBRARIES, re.IGNORECASE).fullmatch(name) is not None
 
 
 def program_named(text: str, *, any_case: bool = False) -> Program | None:
@@ -141,7 +205,7 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
     library = _compiled(_LIBRARY).search(text)
     if library and [(each.name, each.version) for each in found] == [("fsdp", "")]:
         return Program("pytorch", library[1], found[0].at)
-    return _only(found)
+    return the_one(found)
 
 
 def _packed(text: str) -> list[Program]:
@@ -169,13 +233,18 @@ def starts(text: str) -> bool:
     )
 
 
-def _only(found: list[Program]) -> Program | None:
+def the_one(found: Sequence[Program]) -> Program | None:
     """The one of several programs that the others are parts of; None where there is none."""
     names = {each.name for each in found}
     if names == {"megatron-lm", "deepspeed"}:
         return Program("megatron-deepspeed", "", min(each.at for each in found))
     top = names - {under for name in names for under in _below(name, names)}
     return next(each for each in found if each.name in top) if len(top) == 1 else None
+
+
+def is_below(name: str, other: str) -> bool:
+    """Whether a program is one that another is built on, and is started like it."""
+    return name in ABOVE.get(other, set())
 
 
 def _below(name: str, names: Set[str]) -> Set[str]:

@@ -1,0 +1,328 @@
+"""The one program that a document, or a section of it, says to have trained with, for rows of which
+nothing nearer names one.
+
+In: the lines of a document. Out: by the heading of a section, 0 for the whole document, a cell with
+the program and its version. A program is said by a sentence on what was run or measured with it, by
+a label (`Framework: …`), by a list of versions, or by the title. One that nobody knows is named
+with a version, and is the only name there that is not of a library, a model or a device. Where two
+are named, it is the one that the other is part of, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from assay.ingest.columns.other_runs import sentences
+from assay.ingest.columns.titles import model_named
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.prose.only_device import THREAD
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.program_names import Program, is_library, program_named, the_one
+
+LAW = "the one program that the document says to train with"
+
+MEASURED = deferred(
+    r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
+    r"|runs?|ran|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
+    r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|gemessen|messung\w*|trainiert\w*"
+    r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
+    re.IGNORECASE,
+)
+"""Found in sentences on what was run or measured."""
+
+OTHERWISE = deferred(
+    r"\b(?:unlike|similar|like|compar\w+|versus|vs\.?|than|instead|rather|convert\w*|conversion|"
+    r"export\w*|import\w*|migrat\w+|inspired|based on|compatib\w+|support\w*|integrat\w+|"
+    r"checkpoints? (?:of|from|in|for|format)|tokeni[sz]\w+|evaluat\w+|inference|serving|alternative"
+    r"|against|outperform\w*|faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?"
+    r"|documentation|paper|blog|can be|could|also|earlier|previously|formerly|if"
+    r"|or (?:with )?[A-Z]\w+|either|recommended|optional\w*|cannot|not|never|sampling|generat\w+"
+    r"|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt|später)\b|转换|对比|推理|评测|評価|変換|推論|평가|추론",
+    re.IGNORECASE,
+)
+"""Words beside which a program is another one than that of the runs, or one that might be."""
+
+_WITH = (
+    r"(?:\b(?:using|with|in|via|by|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
+    r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
+    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la) ){0,2}"
+    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용) ?)"
+    r"[`*_\"“\[]{0,3}"
+)
+"""How a sentence leads to the program that something was run with."""
+
+_LABEL = (
+    r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|codebase|code"
+    r"|library|training code|training framework|container|stack|框架|训练框架|代码|コード"
+    r"|フレームワーク|ソフトウェア|프레임워크)s?(?: version| used)?[`*_]{0,3}\s?"
+    r"(?:[:=：|]|[为は] )[`*_\s|\[]{0,4}"
+)
+
+_LABELLED = deferred(_LABEL, re.IGNORECASE)
+
+_LEADS = deferred(rf"(?:{_LABEL}|{_WITH})$", re.IGNORECASE)
+
+_FULL_NAME = (
+    r"(?P<name>(?:[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}"
+    r"(?: (?:Framework|Trainer|Toolkit|Library|Engine|Suite))?"
+    r"|(?<=`)[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
+)
+
+_NUMBERED = (
+    r"[`*_\"”\]]{0,3}[ (=:@]{1,2}(?:version |release )?"
+    r"(?P<version>[vr]?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?:\.?(?:rc|post|dev|b|a)[0-9]+)?)"
+    r"(?![\w%]|[.,][0-9]|[/x×]| ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|MB|TB|[x×]"
+    r"|times|hours|days|million|billion|[BMTKk]\b|percent))"
+)
+
+_NEW = deferred(rf"(?:{_LABEL}|{_WITH}){_FULL_NAME}{_NUMBERED}")
+"""A name with a version behind what leads to it: `with Basalt v1.4`."""
+
+_SENTENCE_ENDS = 400
+"""Letters of a sentence, beyond which it is a list."""
+
+_OF_VERSIONS = deferred(
+    r"^\s*(?:[|*-]\s*)?[`*_\"]{0,3}(?P<name>[A-Za-z][\w+-]*(?: [A-Z][\w-]*){0,2})[`*_\"]{0,3}"
+    r"(?:\s*\|\s*|\s*[:：]\s*|\s*==\s*|\s{2,}|,|\t| )[`*_\"]{0,3}"
+    r"(?P<version>v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?(?:[.+-]?\w+)?)[`*_\"]{0,3}\s*\|?\s*$"
+)
+"""A line of a list of versions: `| torch | 2.6.0+cu124 |`."""
+
+_OF_NO_PROSE = deferred(r"^\s*(?:\||#|<|```|\+[-=]|[=~^\"'-]{4,}|:[\w-]+:|\.\. |$)")
+
+_NO_TRAINER = deferred(
+    r"^(?:Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
+    r"|Part|Run|Phase|Stage|Level|Batch|Epochs?|Adam\w*|Lion|LAMB|SGD|Muon|Dropout|LR|Temperature"
+    r"|MoE|MLPerf\w*|Top|Rank|Loss|BLEU|Rope|RoPE|Clip\w*|Beta|Alpha|Gamma|January|February|March"
+    r"|April|May|June|July|August|September|October|November|December|Q[1-4]|CC|Apache|GPL|License"
+    r"|PCIe?|NVLink|NVSwitch|InfiniBand|Ethernet|HBM\w*|DDR\w*|USB|Gen|TFLOPS?|MFU|HFU|SP|TP|PP|DP)$",
+    re.IGNORECASE,
+)
+"""Words that stand in front of numbers like versions."""
+
+
+class _Named(NamedTuple):
+    """A program as it is named, and where."""
+
+    program: Program
+    line: int
+    column: int
+
+
+_WORD = deferred(r"[\w.-]+")
+
+_LINK = deferred(r"\[([^\[\]]{1,80})\]\([^()\s]{0,300}\)|</?[a-z][^<>]{0,200}>")
+"""A link in Markdown, with its text, or a tag."""
+
+
+class _Block(NamedTuple):
+    """Lines of prose that stand below each other, as one text."""
+
+    text: str
+    starts: tuple[int, ...]
+    lines: tuple[Line, ...]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Line and column of a word of the text, links in front of it taken into account."""
+        line = self.lines[bisect_right(self.starts, at) - 1]
+        word = _WORD.match(self.text, at)
+        return line.number, line.column + max(0, line.text.find(word[0] if word else ""))
+
+
+def only_programs(
+    lines: Sequence[Line], tabled: Set[int], headings: Set[int]
+) -> Mapping[int, Cell]:
+    """The one program by the line of the heading that it is named below, `tabled` being rows of
+    tables; that of the document, if it is one, at 0. Each is a cell by `LAW`.
+
+    >>> texts = ["# Results", "All runs were made with", "Basalt v1.4 (PyTorch 2.5).", "| 12 |"]
+    >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(texts, 1)]
+    >>> {at: cell.text for at, cell in only_programs(lines, {4}, {1}).items()}
+    {1: 'Basalt v1.4', 0: 'Basalt v1.4'}
+    >>> only_programs([Line(1, "Later we ran it with NeMo 2.0 or Megatron.", 1, {})], set(), set())
+    {}
+    """
+    by_section: dict[int, list[_Named]] = {}
+    titled: list[_Named] = []
+    name: re.Match[str] | None = None  # of the document, where that is all its title
+    at = 0
+    prose = [line for line in lines if len(line.text) <= LONGEST]
+    thread = any(THREAD.search(line.text) for line in prose)
+    for block in _blocks(prose, tabled, headings):
+        first = block.lines[0]
+        if first.number in headings:
+            at = first.number
+            if first.number == min(headings):
+                name = _TITLE.fullmatch(block.text)
+                told = None if OTHERWISE.search(block.text) else _known(block, block.text, 0)
+                titled += [told] if told else []
+            continue
+        if name and (of_it := _in_version(block, name["name"])):
+            by_section.setdefault(at, []).append(of_it)
+        by_section.setdefault(at, []).extend(_said(block))
+    if thread:
+        return {}
+    if listed := _listed(prose, tabled):
+        by_section.setdefault(0, []).append(listed)
+    every = [each for many in by_section.values() for each in many]
+    found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
+    whole = _only(every or titled)
+    return {**found, 0: whole} if whole else found
+
+
+def _only(named: Sequence[_Named]) -> Cell | None:
+    """The one of these programs, with its version if one is said, as a cell."""
+    names = [each.program for each in named]
+    told = {each.name.casefold() for each in names}
+    one = names[0] if len(told) == 1 else the_one(names)
+    if one is None:
+        return None
+    mine = [each for each in named if each.program.name.casefold() == one.name.casefold()]
+    versions = {each.program.version for each in mine} - {""}
+    if len(versions) > 1:
+        mine = [each._replace(program=each.program._replace(version="")) for each in mine]
+    best = max(mine, key=lambda each: bool(each.program.version))
+    return Cell(best.program.text, best.line, best.column, law=LAW)
+
+
+def _blocks(lines: Sequence[Line], tabled: Set[int], headings: Set[int]) -> Iterator[_Block]:
+    """Lines of prose that stand below each other, together; each heading, and each line of a table
+    that is labelled like a program, by itself."""
+    held: list[Line] = []
+    for line in lines:
+        alone = line.number in headings or _LABELLED.match(line.text) is not None
+        prose = line.number not in tabled and not alone and not _OF_NO_PROSE.match(line.text)
+        follows = held and line.number == held[-1].number + 1 and not _BULLET.match(line.text)
+        if held and not (prose and follows and len(held) < MOST):
+            yield _joined(held)
+            held = []
+        if prose:
+            held.append(line)
+        elif alone and line.number not in tabled:
+            yield _joined([line])
+    if held:
+        yield _joined(held)
+
+
+MOST = 40
+"""Lines of a block: what has more is no paragraph."""
+
+_BULLET = deferred(r"\s*(?:[-*+•]|[0-9]{1,2}[.)]) ")
+
+
+def _joined(lines: Sequence[Line]) -> _Block:
+    starts, text = list[int](), ""
+    for line in lines:
+        text += " " if text else ""
+        starts.append(len(text))
+        text += _LINK.sub(lambda link: link[1] or "", line.text)
+    return _Block(text, tuple(starts), tuple(lines))
+
+
+def _said(block: _Block) -> Iterator[_Named]:
+    """Programs that the sentences of a block say to be those of runs."""
+    begin = 0
+    for sentence in sentences(block.text):
+        about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
+        speaks = MEASURED.search(about) or _LABELLED.match(sentence)
+        if speaks and len(sentence) <= _SENTENCE_ENDS and not OTHERWISE.search(sentence):
+            told = _known(block, sentence, begin)
+            led = told and _LEADS.search(sentence, 0, told.program.at)
+            told = told if led else _unknown(block, sentence, begin)
+            yield from [told] if told else []
+        begin += len(sentence)
+
+
+NEAR = 160
+"""Letters in front of a sentence, of the same paragraph, that may say what it is about."""
+
+
+def _known(block: _Block, text: str, begin: int) -> _Named | None:
+    told = program_named(text)
+    if told is None or told.name == "fsdp":  # a way to spread a run, which rows may not share
+        return None
+    return _Named(told, *block.place(begin + told.at))
+
+
+def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
+    """The one program with a version, of those that nobody knows, that a sentence leads to."""
+    found = [
+        each for each in _NEW.finditer(sentence)
+        if not _is_other(each["name"]) and model_named(each[0]) is None
+    ]  # fmt: skip
+    if len(found) != 1:
+        return None
+    (one,) = found
+    program = Program(one["name"], one["version"], one.start("name"))
+    return _Named(program, *block.place(begin + program.at))
+
+
+_TITLE = deferred(
+    r"#\s+[`*]*(?P<name>[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,2})[`*]*\s*"
+)
+"""A title that is one name."""
+
+_ITS_VERSION = deferred(
+    r"(?:\b(?:with|in|at|on|of|for|using|version|release|mit|avec)\s|在 ?|版本 ?|は|で)"
+    r"[`*]{0,3}(?P<version>v[0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?![\w%]|\.[0-9])"
+)
+
+
+def _in_version(block: _Block, name: str) -> _Named | None:
+    """The program after which a document is called, where a sentence says in which version of it
+    all was measured: `以下数据均在 v1.2.0 下测得`."""
+    if _is_other(name) or model_named(name) is not None:
+        return None
+    begin = 0
+    for sentence in sentences(block.text):
+        found = _ITS_VERSION.findall(sentence)
+        if len(found) == 1 and MEASURED.search(sentence) and not OTHERWISE.search(sentence):
+            at = begin + sentence.find(found[0])
+            return _Named(Program(name, found[0], at), *block.place(at))
+        begin += len(sentence)
+    return None
+
+
+def _is_other(name: str) -> bool:
+    """Whether a name is that of something else than a program that trains."""
+    return bool(is_library(name) or _NO_TRAINER.match(name) or devices(name))
+
+
+def _listed(lines: Sequence[Line], tabled: Set[int]) -> _Named | None:
+    """The one program in a list of versions, most of which are of libraries."""
+    held: list[re.Match[str]] = []
+    at: list[Line] = []
+    best: _Named | None = None
+    for line in [*lines, Line(-1, "", 1, {})]:
+        told = None if line.number in tabled else _OF_VERSIONS.match(line.text)
+        if told is not None and (not at or line.number == at[-1].number + 1):
+            held.append(told)
+            at.append(line)
+            continue
+        best = best or _of_list(held, at)
+        held, at = ([told], [line]) if told is not None else ([], [])
+    return best
+
+
+def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line]) -> _Named | None:
+    if len(held) < SHORTEST:
+        return None
+    others = [n for n, each in enumerate(held) if not is_library(each["name"])]
+    if len(others) != 1 or len(held) - 1 < SHORTEST - 1:
+        return None
+    (turn,) = others
+    one, line = held[turn], lines[turn]
+    known = program_named(f"{one['name']} {one['version']}", any_case=True)
+    if known is None and _is_other(one["name"]):
+        return None
+    program = known or Program(one["name"], one["version"], one.start("name"))
+    return _Named(program, line.number, line.column + one.start("name"))
+
+
+SHORTEST = 3
+"""Lines of a list of versions."""
