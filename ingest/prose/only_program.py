@@ -195,15 +195,16 @@ def _blocks(lines: Sequence[Line], tabled: Set[int], headings: Set[int]) -> Iter
     that is labelled like a program, by itself."""
     held: list[Line] = []
     for line in lines:
-        alone = line.number in headings or _LABELLED.match(line.text) is not None
-        prose = line.number not in tabled and not alone and not _OF_NO_PROSE.match(line.text)
+        free = line.number not in tabled
+        alone = line.number in headings or (free and _LABELLED.match(line.text) is not None)
+        prose = free and not alone and not _OF_NO_PROSE.match(line.text)
         follows = held and line.number == held[-1].number + 1 and not _BULLET.match(line.text)
         if held and not (prose and follows and len(held) < MOST):
             yield _joined(held)
             held = []
         if prose:
             held.append(line)
-        elif alone and line.number not in tabled:
+        elif alone and free:
             yield _joined([line])
     if held:
         yield _joined(held)
