@@ -19,6 +19,7 @@ from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
 
 SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields that say which model a row is of."""
@@ -56,12 +57,23 @@ def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str
         apart = paragraph.first < since and not paragraph.heading
         if place != OWN or apart or not sizes_in(paragraph.text):
             continue
+        if _FOR_ONE.search(paragraph.text):
+            return {}
         if said := size_said(paragraph.text):
             digits, letter, at = said
             cell = Cell(digits, 0, at, SUFFIXES[letter])
             return {"model_size": paragraph.placed(cell)}
         return {}
     return {}
+
+
+_FOR_ONE = deferred(
+    r"\b(?:used|needed|required|necessary|enabled|disabled|applied|(?:switched|turned) o(?:n|ff)"
+    r"|raised|lowered|halved|doubled|reduced|increased)\b[^.;:,]{0,30}"
+    r"\b(?:for|with|by|in) the [0-9][0-9.]* ?[BMT]\b",
+    re.IGNORECASE,
+)
+"""A setting of one of several models: `accumulation was not used for the 7B`."""
 
 
 def size_in_commands(lines: Sequence[Line], first: int, last: int) -> dict[str, Cell]:

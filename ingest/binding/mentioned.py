@@ -85,6 +85,7 @@ def mentioned(
     empty = [line.number for line in lines if not line.text.strip()]
     around = Around(paragraphs, sorted(tabled), empty, context)
     _but_for_nearer(around.tables(rows), paragraphs)
+    _but_for_its_post(rows, paragraphs, context.comments)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
     only = only_model(paragraphs, models)
@@ -481,16 +482,31 @@ def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Par
             held = sizes_of(row)
             if others or not held or any(as_large(size, each) for each in held):
                 continue
-            for name in {
-                *ARCHITECTURE,
-                "experts",
-                "model",
-                "model_size",
-                "parameters",
-            } & row.cells.keys():
+            for name in _OF_A_MODEL & row.cells.keys():
                 if not _is_own(row.cells[name]) and row.cells[name].line < near[0].first:
                     del row.cells[name]
 
+
+def _but_for_its_post(
+    rows: Sequence[Record], paragraphs: Sequence[Paragraph], posts: Sequence[int]
+) -> None:
+    """Take from rows of a post of a thread what another post said of a model, where the text above
+    them in their own names models of other sizes alone: `I wanted to go to 13B later, and did`."""
+    for row in rows if posts else ():
+        began = posts[at - 1] if (at := bisect_right(posts, row.line)) else 0
+        sizes = {
+            size
+            for each in paragraphs if began <= each.first < row.line
+            for _, _, clause in each.of_models for size in clause.sizes
+        }  # fmt: skip
+        if not began or not sizes or any(as_large(a, b) for a in sizes for b in sizes_of(row)):
+            continue
+        for name in _OF_A_MODEL & row.cells.keys():
+            if not _is_own(row.cells[name]) and 0 < row.cells[name].line < began:
+                del row.cells[name]
+
+
+_OF_A_MODEL = {*ARCHITECTURE, "experts", "model", "model_size", "parameters"}
 
 NEAREST = 6
 """Paragraphs right above a table that say whose runs it is of."""
