@@ -29,7 +29,7 @@ LAW = "the one program that the document says to train with"
 MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
-    r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|gemessen|messung\w*|trainiert\w*"
+    r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
 )
@@ -50,17 +50,19 @@ OTHERWISE = deferred(
 _WITH = (
     r"(?:\b(?:using|with|in|via|by|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
-    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la) ){0,2}"
-    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용) ?)"
+    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|an?|internal|private) ){0,2}"
+    r"(?:fork of (?:the )?)?"
+    r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
+    r"(?:the )?|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용) ?)"
     r"[`*_\"“\[]{0,3}"
 )
 """How a sentence leads to the program that something was run with."""
 
 _LABEL = (
-    r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|codebase|code"
+    r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|code(?:base)?"
     r"|library|training code|training framework|container|stack|框架|训练框架|代码|コード"
     r"|フレームワーク|ソフトウェア|프레임워크)s?(?: version| used)?[`*_]{0,3}\s?"
-    r"(?:[:=：|]|[为は] )[`*_\s|\[]{0,4}"
+    r"(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
 
 _LABELLED = deferred(_LABEL, re.IGNORECASE)
@@ -70,8 +72,9 @@ _LEADS = deferred(rf"(?:{_LABEL}|{_WITH})$", re.IGNORECASE)
 _FULL_NAME = (
     r"(?P<name>(?:[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}"
     r"(?: (?:Framework|Trainer|Toolkit|Library|Engine|Suite))?"
-    r"|(?<=`)[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
+    r"|(?:(?<=[`*])|(?=[a-z-]{3,24} v[0-9]))[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
 )
+"""A name: in capitals, or in other letters where it is marked, or a version with a sign follows."""
 
 _NUMBERED = (
     r"[`*_\"”\]]{0,3}[ (=:@]{1,2}(?:version |release )?"
@@ -83,13 +86,32 @@ _NUMBERED = (
 _NEW = deferred(rf"(?:{_LABEL}|{_WITH}){_FULL_NAME}{_NUMBERED}")
 """A name with a version behind what leads to it: `with Basalt v1.4`."""
 
+_STACK = deferred(
+    rf"\({_FULL_NAME}{_NUMBERED}"
+    r"(?P<rest>(?:, (?:and )?[A-Za-z][\w -]{1,24} v?[0-9]+(?:\.[0-9]+){1,2})+)[^()]{0,60}\)"
+)
+"""Names with versions in brackets: `(Basalt 1.4, PyTorch 2.5, CUDA 12.4)`."""
+
+_IN_STACK = re.compile(r", (?:and )?([A-Za-z][\w -]{1,24}) v?[0-9]")
+
+_USED = deferred(
+    r"[`*_)]{0,3} (?:(?:is|was|are|were) used|wird verwendet|wurde verwendet|est utilisé)\b"
+)
+
+_STARTED = deferred(
+    r"\bpython3? (?:-u )?-m (?P<name>[a-z][a-z0-9_]{2,24})(?:\.\w+){0,4}?"
+    r"\.(?:pre|fine_?)?(?:train|tune|sft)(?:er|ing)?\b"
+)
+"""A module of a package that trains, as a command starts it."""
+
 _SENTENCE_ENDS = 400
 """Letters of a sentence, beyond which it is a list."""
 
 _OF_VERSIONS = deferred(
     r"^\s*(?:[|*-]\s*)?[`*_\"]{0,3}(?P<name>[A-Za-z][\w+-]*(?: [A-Z][\w-]*){0,2})[`*_\"]{0,3}"
     r"(?:\s*\|\s*|\s*[:：]\s*|\s*==\s*|\s{2,}|,|\t| )[`*_\"]{0,3}"
-    r"(?P<version>v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?(?:[.+-]?\w+)?)[`*_\"]{0,3}\s*\|?\s*$"
+    r"(?P<version>v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?(?:[.+-]?\w+)?|[0-9a-f]{7,10})"
+    r"[`*_\"]{0,3}\s*\|?\s*$"
 )
 """A line of a list of versions: `| torch | 2.6.0+cu124 |`."""
 
@@ -169,6 +191,7 @@ def only_programs(
         return {}
     if listed := _listed(prose, tabled):
         by_section.setdefault(0, []).append(listed)
+    by_section.setdefault(0, []).extend(_started(prose, tabled))
     every = [each for many in by_section.values() for each in many]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
     whole = _only(every or titled)
@@ -231,12 +254,34 @@ def _said(block: _Block) -> Iterator[_Named]:
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
         speaks = MEASURED.search(about) or _LABELLED.match(sentence)
-        if speaks and len(sentence) <= _SENTENCE_ENDS and not OTHERWISE.search(sentence):
+        if len(sentence) <= _SENTENCE_ENDS and not OTHERWISE.search(sentence):
             told = _known(block, sentence, begin)
-            led = told and _LEADS.search(sentence, 0, told.program.at)
-            told = told if led else _unknown(block, sentence, begin)
+            if not (
+                told
+                and (
+                    _stands(sentence, told.program)
+                    or (speaks and _LEADS.search(sentence, 0, told.program.at))
+                )
+            ):
+                told = _unknown(block, sentence, begin) if speaks else None
             yield from [told] if told else []
         begin += len(sentence)
+
+
+def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """Programs whose modules commands start."""
+    for line in lines:
+        found = None if line.number in tabled else _STARTED.search(line.text)
+        if found and not _is_other(found["name"]):
+            program = Program(found["name"], "", found.start("name"))
+            yield _Named(program, line.number, line.column + program.at)
+
+
+def _stands(sentence: str, program: Program) -> bool:
+    """Whether a sentence begins with a program and its version, or says that it is used."""
+    begins = program.version and not any(map(str.isalnum, sentence[: program.at]))
+    named = _WORD.match(sentence, program.at)
+    return bool(begins or (named and _USED.search(sentence, named.end(), named.end() + 40)))
 
 
 NEAR = 160
@@ -256,6 +301,9 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
         each for each in _NEW.finditer(sentence)
         if not _is_other(each["name"]) and model_named(each[0]) is None
     ]  # fmt: skip
+    for each in _STACK.finditer(sentence) if not found else ():
+        rest = _IN_STACK.findall(each["rest"])
+        found += [each] if not _is_other(each["name"]) and all(map(is_library, rest)) else []
     if len(found) != 1:
         return None
     (one,) = found
@@ -291,7 +339,8 @@ def _in_version(block: _Block, name: str) -> _Named | None:
 
 def _is_other(name: str) -> bool:
     """Whether a name is that of something else than a program that trains."""
-    return bool(is_library(name) or _NO_TRAINER.match(name) or devices(name))
+    known = is_library(name) or _NO_TRAINER.match(name) or devices(name)
+    return bool(known or program_named(name, any_case=True))
 
 
 def _listed(lines: Sequence[Line], tabled: Set[int]) -> _Named | None:
@@ -299,22 +348,32 @@ def _listed(lines: Sequence[Line], tabled: Set[int]) -> _Named | None:
     held: list[re.Match[str]] = []
     at: list[Line] = []
     best: _Named | None = None
+    opened, since = False, 0  # whether a line says that versions follow, and how far above
     for line in [*lines, Line(-1, "", 1, {})]:
         told = None if line.number in tabled else _OF_VERSIONS.match(line.text)
         if told is not None and (not at or line.number == at[-1].number + 1):
             held.append(told)
             at.append(line)
             continue
-        best = best or _of_list(held, at)
+        best = best or _of_list(held, at, SHORTEST - opened)
         held, at = ([told], [line]) if told is not None else ([], [])
+        if line.text.strip():
+            since = 0 if (opens := _OPENS_LIST.match(line.text)) else since + 1
+            opened = opens is not None or (opened and since < SHORTEST)
     return best
 
 
-def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line]) -> _Named | None:
-    if len(held) < SHORTEST:
-        return None
+_OPENS_LIST = deferred(
+    r"\W*(?:(?:my|our|software|tested) )?"
+    r"(?:environment|versions?|software|system info|stack|环境|版本)\b",
+    re.IGNORECASE,
+)
+"""A line above a list of versions."""
+
+
+def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line], shortest: int) -> _Named | None:
     others = [n for n, each in enumerate(held) if not is_library(each["name"])]
-    if len(others) != 1 or len(held) - 1 < SHORTEST - 1:
+    if len(held) < shortest or len(others) != 1:
         return None
     (turn,) = others
     one, line = held[turn], lines[turn]

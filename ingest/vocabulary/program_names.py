@@ -93,7 +93,7 @@ VERSION = r"([0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?:\.?(?:rc|post|dev)[0-9]+|[_-]py[
 _VERSION = (
     r"(?:[ _-](?:[Ff]ramework|[Cc]ontainers?|[Ii]mage|[Rr]elease|[Vv]ersion|tag|library|codebase"
     r"|\([\w ]{3,12} fork\)))*"
-    r"[\s:=@(`*\"'/-]{0,4}(?:(?:tag|branch|version|release)[\s:=`]{1,3})?"
+    r"[\s:=@(`*\"'/-]{0,4}(?:(?:at|tag|branch|version|release)[\s:=`]{1,3})?"
     rf"(?:core[_ ])?[vVr]?{VERSION}(?![\w%]|\.[0-9])"
     r"(?! ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|[x×]|times|hours|days|[BMT]\b))"
 )
