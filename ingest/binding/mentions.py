@@ -208,7 +208,7 @@ LONGEST = 4000
 """Letters of a line of prose."""
 
 _OF_A_TABLE = deferred(
-    r"\s*(?:\||<t[rdh]\b|</?(?:table|thead|tbody|tfoot|tr|colgroup|col|style|script|link|meta|head)\b"
+    r"\s*(?:\||<t[rdh]\b|</?(?:table|thead|tbody|tfoot|tr|colgroup|col|pre|style|script|link|meta|head)\b"
     r"|[+=-]{3}[+= -]*$|`{3}|~{3}|>|!?\[[^\]]*\]\(|\.\. |:[a-z-]+:|\$ |--?[a-z]|[{}<]\s*$|\* - )"
     r"|[^|]*\|[^|]*\||\s*(?:[^\s,;\t]{1,24}[,;\t]\s?){3}[^\s,;\t]*\s*$"
     r"|\s*\S[^\n]{0,80}?[^\s.!?:;,](?: {2,}|\t)\S[^\n]{0,80}?(?: {2,}|\t)\S"

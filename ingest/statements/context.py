@@ -527,12 +527,15 @@ def _raise_set_ups(
         if (path[:-1] in paths and part_of_set_up(context.titles[line]))
         or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
     }  # fmt: skip
+    written = _configurations(blocks, texts)
+    if (only := _only_configuration(context, written, held, rows)) and only not in parents:
+        parents[only] = only[:-1]
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
         and (s.section in parents or _of_all_sections(s, context, texts))
         and (
-            s.line not in blocks
+            s.line not in blocks or s.line in written
             or _NAMES_MACHINE.match(texts[s.line])
             or of_constants(context.titles.get(s.section[-1], ""))
         )
@@ -552,6 +555,46 @@ def _raise_set_ups(
         commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
         for each in context.statements
     ]
+
+
+def _configurations(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
+    """The lines of blocks of code that hold keys and values, and start nothing."""
+    lines: dict[Block, list[int]] = {}
+    for number, block in blocks.items():
+        lines.setdefault(block, []).append(number)
+    found = set[int]()
+    for numbers in lines.values():
+        told = [texts.get(number, "") for number in numbers]
+        if sum(map(bool, map(_PAIR.match, told))) > 1 and not any(map(_COMMAND.search, told)):
+            found.update(numbers)
+    return found
+
+
+_PAIR = deferred(r"\s*(?:- )?[\"']?[A-Za-z][\w.-]*[\"']?\s*[:=]\s*\S")
+
+_COMMAND = deferred(
+    r"^\s*(?:[$>%] )?(?:[A-Z_]+=\S+ )*(?:bash|sh|python3?|torchrun|srun|sbatch|accelerate|deepspeed"
+    r"|mpirun|pip3?|git|docker|cd|export|module|conda|make|wget|curl|source|sudo|import|from|def)\b"
+    r"|(?:^|\s)--[a-z]|^#!"
+)
+"""A line of a shell, or of a program."""
+
+
+def _only_configuration(
+    context: Context, written: Set[int], held: Set[tuple[int, ...]], rows: Sequence[int]
+) -> tuple[int, ...]:
+    """The section of the one configuration of a document that stands above all its tables, and with
+    none of them: what it says is of all of them. Empty where there is none, or more than one."""
+    told: dict[tuple[int, ...], set[str]] = {}
+    for each in context.statements:
+        if each.line in written:
+            told.setdefault(each.section, set()).update(each.values)
+    if len(told) != 1 or not rows:
+        return ()
+    ((section, names),) = told.items()
+    last = max(each.line for each in context.statements if each.line in written)
+    apart = not section or section in held or ELSEWHERE.search(context.titles[section[-1]])
+    return () if apart or len(names) < SPELLED_OUT or last > rows[0] else section
 
 
 def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:

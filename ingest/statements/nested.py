@@ -131,7 +131,17 @@ def blocks_in(lines: Sequence[Line]) -> dict[int, Block]:
     found: dict[int, Block] = {}
     block: Block | None = None
     above = ""
+    literal: tuple[int, Block] | None = None  # of reStructuredText, by how far its opener stands in
     for line in lines:
+        inward = line.column + len(line.text) - len(line.text.lstrip())
+        if literal and line.text.strip() and inward <= literal[0]:
+            literal = None
+        if literal and block is None:
+            if line.text.strip():
+                found[line.number] = literal[1]
+            continue
+        if block is None and _LITERAL.match(line.text):
+            literal = inward, Block(line.number, _subject(above))
         if _FENCE.match(line.text) and (block or not underlines(line.text, above)):
             block = None if block else Block(line.number, _subject(above))
         elif block:
@@ -139,6 +149,10 @@ def blocks_in(lines: Sequence[Line]) -> dict[int, Block]:
         elif line.text.strip():
             above = line.text
     return found if block is None else {n: b for n, b in found.items() if b is not block}
+
+
+_LITERAL = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|parsed-literal)::")
+"""A directive of reStructuredText that opens code, which stands in."""
 
 
 def _subject(above: str) -> str:
