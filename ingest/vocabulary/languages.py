@@ -59,7 +59,7 @@ _HAS_EUROPEAN = re.compile(
     r"|accumul(?:ation d|o d)|[0-9] go\b|chaque (?:nœud|serveur|mach)"
     r"|jede[rs]? (?:server|rechner|masch)"
     r"|verteilte|optimi[sz]ad?[oe]u?r distrib|ottimizzatore|zu je"
-    r"|(?:keine|weder|ohne) (?:tensor|pipeline)"
+    r"|(?:keine|weder|ohne) (?:tensor|pipeline|modell)"
     r"|(?:auf den|sur les|en l[ao]s|nos|nas) (?:anderen|übrigen|autres|otr|outr)"
     r"|cada (?:nó|nodo|servidor|máq)|ogni (?:nodo|server|macch)"
     r"|les (?:mesures|runs)|(?:un|une) seule? |(?:par|pro|je|por) (?:gpu|carte|karte|tarjeta)"
