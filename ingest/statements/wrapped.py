@@ -21,7 +21,7 @@ from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import reproduces
+from assay.ingest.source.headings import of_set_up, reproduces
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
@@ -131,7 +131,8 @@ class Items:
             blank = self.aside and not line.text.strip()  # between a line and its list
             self.aside = blank or (not heading and _OF_ELSE.match(line.text) is not None)
         if heading:
-            self.headed = self.opened = _OF_MACHINES.fullmatch(line.text) is not None
+            apart = _OF_OPTIONS.search(line.text)
+            self.headed = self.opened = not apart and of_set_up(line.text)
         elif line.text.strip() and not item:
             if not line.text.startswith(("  ", "\t")):
                 self.opened = self.headed or _OPENS.match(line.text) is not None
@@ -140,21 +141,12 @@ class Items:
         return {}
 
 
-_OF_MACHINES = deferred(
-    r"[#\s\d.*]*(?:(?:the|our|training|experiment(?:al)?|benchmark(?:ing)?|test|common"
-    r"|hardware|software|system|general|shared) (?:and )?)*(?:set-?up|environment|hardware"
-    r"|settings|test ?bed|machines?|conditions)\W*"
-    r"|[#\s\d.*]*how (?:we|I) (?:test(?:ed)?|benchmark(?:ed)?|measured?|timed?|ran)(?: (?:it|this"
-    r"|them|things|performance|throughput))?\W*"
-    r"|[#\s\d.*]*what (?:we|I) ran\W*"
-    r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*"
-    r"|[#\s\d.*]*(?:(?:测试|实验|训练)(?:配置|设置)|(?:実験|計測|測定|学習)(?:の)?設定)\W*"
-    r"|[#\s\d.*]*(?:실험|학습|훈련|측정|테스트|벤치마크|하드웨어)? ?(?:환경|조건)\W*"
-    r"|[#\s\d.*]*(?:(?:Versuchs|Test|Mess|Trainings)(?:umgebung|aufbau|bedingungen)|environnement"
-    r"|entorno|ambiente|matériel|стенд|окружение)(?: (?:de |d'|di |do )?\w+)?\W*",
+_OF_OPTIONS = deferred(
+    r"config|parameters|recipe|info|options|specs?\b|methods?\b|protocol|architecture|конфигурация"
+    r"|参数|パラメータ|파라미터|方法|구성|構成|配置(?!$)",
     re.IGNORECASE,
 )
-"""Headings over what things ran on, and not over what a program could be told."""
+"""A heading over what a program could be told, too."""
 
 _ALL_RUNS = (
     r"(?:all|every|each|both)(?: of)?(?: the| our| these)? (?:\w+ )?(?:runs?|rows?|experiments?"

@@ -85,6 +85,7 @@ or Russian."""
 
 _HAS_MANY_WORDS = re.compile(
     r"\bw/|all over|the board"
+    r"|(?:is|was) (?:therefore|thus|hence|always|then|again|so|still|not|never) ?"
     r"|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
     r"|every)\b.{0,12}"
     r"(?:ing|ed with) |redundancy|zero,? (?:at|in|of|its|the|[fst])|micro-?batch"
