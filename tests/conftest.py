@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.testing
@@ -49,11 +50,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
-def mostly_slow(paths: Iterable[Path], every: int = 4) -> list[ParameterSet]:
-    """Parameters of a test: one path in so many, and the others in the slow runs only."""
+def mostly_slow(parameters: Iterable[Any], every: int = 4) -> list[ParameterSet]:
+    """Parameters of a test: one in so many, the first too, and the others in the slow runs only.
+
+    A tuple is of several arguments, as where these are listed without this.
+    """
     return [
-        pytest.param(path, id=path.name, marks=[pytest.mark.slow] if at % every else [])
-        for at, path in enumerate(sorted(paths))
+        pytest.param(
+            *(each if isinstance(each, tuple) else (each,)),
+            marks=[pytest.mark.slow] if at % every else [],
+        )
+        for at, each in enumerate(parameters)
     ]
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.adversarial.inputs import log_lines, wrong_rows
 from tests.adversarial.test_secrets import BODY, HEX, KINDS
 from tests.cli.conftest import Run
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 CORES = (BODY[:20], HEX, "QWERTYUIOPASDFGH")
 """Of every secret one of these is a part."""
@@ -147,7 +147,9 @@ def test_what_commands_write_holds_none(
 
 @pytest.mark.parametrize(
     "command",
-    [["report"], ["report", "--full"], ["report", "--json"], ["check"], ["check", "--json"]],
+    mostly_slow(
+        [["report", "--full"], ["report"], ["report", "--json"], ["check"], ["check", "--json"]], 2
+    ),
     ids=" ".join,
 )
 def test_what_commands_show_holds_none(assay: Run, inputs: Path, command: list[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import polars as pl
+import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
@@ -96,9 +97,23 @@ def tables(draw: st.DrawFn) -> tuple[str, list[tuple[int, dict[str, tuple[float,
     return "\n".join([*lines, "", "words"]), rows
 
 
-@settings(max_examples=50, deadline=None)
+Table = tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]
+
+
+@settings(max_examples=12, deadline=None)
 @given(tables())
-def test_tables(document: tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]) -> None:
+def test_tables(document: Table) -> None:
+    table_comes_back(document)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, deadline=None)
+@given(tables())
+def test_many_tables(document: Table) -> None:
+    table_comes_back(document)
+
+
+def table_comes_back(document: Table) -> None:
     text, rows = document
     if not rows:
         return
@@ -161,11 +176,23 @@ def iteration_lines(draw: st.DrawFn) -> tuple[str, int, dict[str, tuple[float, f
     return draw(PREFIXES) + " | ".join([head, *cells]) + end, number, said, unknown
 
 
-@settings(max_examples=75, deadline=None)
+Printed = list[tuple[str, int, dict[str, tuple[float, float]], int]]
+
+
+@settings(max_examples=20, deadline=None)
 @given(st.lists(iteration_lines(), min_size=1, max_size=5))
-def test_iteration_lines(
-    printed: list[tuple[str, int, dict[str, tuple[float, float]], int]],
-) -> None:
+def test_iteration_lines(printed: Printed) -> None:
+    lines_come_back(printed)
+
+
+@pytest.mark.slow
+@settings(max_examples=500, deadline=None)
+@given(st.lists(iteration_lines(), min_size=1, max_size=5))
+def test_many_iteration_lines(printed: Printed) -> None:
+    lines_come_back(printed)
+
+
+def lines_come_back(printed: Printed) -> None:
     reading = read("\n".join(text for text, *_ in printed) + "\n")
     assert reading.refused == ()
     frame = reading.frames["megatron_iteration"]

@@ -44,9 +44,8 @@ def agree(seed: int, lines: int, changes: int) -> None:
 
 
 def test_generated_logs_and_mutations(counted: list[int]) -> None:
-    for seed in range(4):
-        agree(seed, 150, 20)
-    assert sum(counted) > 150
+    agree(0, 150, 20)
+    assert sum(counted) > 40
 
 
 @pytest.mark.slow
