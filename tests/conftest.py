@@ -16,8 +16,10 @@ from hypothesis import settings
 from typer.main import get_command
 
 # no wall-clock assertions: a loaded machine is no failure
-settings.register_profile("assay", deadline=None)
-settings.load_profile("assay")
+settings.register_profile("thorough", deadline=None)
+# a third of the examples with every change; `make test-slow` asks for the others
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
+settings.load_profile("quick")
 
 # as the command line does: with frames and grammars in memory, looking for garbage takes long
 gc.set_threshold(250_000)
@@ -48,6 +50,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of the longest files first, of all others in their order."""
     places = {ROOT / "tests" / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+def examples(count: int) -> int:
+    """The examples of a property that so many show: fewer where the profile asks for fewer."""
+    return max(count * settings().max_examples // 100, 4)
 
 
 def mostly_slow(parameters: Iterable[Any], every: int = 4) -> list[ParameterSet]:

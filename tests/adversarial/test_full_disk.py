@@ -40,7 +40,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "output"),
     mostly_slow(
-        [("ingest", "out"), ("report", "r.json"), ("export", "out.duckdb"), ("report", "r.html"),
+        [("ingest", "out"), ("report", "r.html"), ("export", "out.duckdb"), ("report", "r.json"),
          ("export", "folder")], 3
     ),
 )  # fmt: skip
@@ -66,7 +66,7 @@ def test_what_cannot_be_written_is_not_there(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
-@pytest.mark.parametrize("command", mostly_slow(["report", "check", "formats"], 2))
+@pytest.mark.parametrize("command", mostly_slow(["check", "report", "formats"], 3))
 def test_a_screen_that_takes_nothing(log: Path, command: str) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         paths = [] if command == "formats" else [log]

@@ -20,15 +20,12 @@ from tests.adversarial.further import EVERY, NAMED, metrics_of_one, states_on_a_
 from tests.adversarial.inputs import (
     Dimension,
     arguments_in_a_dump,
-    csv_sections,
     html_tables,
     json_strings,
     log_lines,
     noise_numbers,
-    refused_lines,
     restarts,
     runs,
-    statements,
     statements_between_rows,
     table_columns,
     table_rows,
@@ -38,9 +35,9 @@ from tests.adversarial.inputs import (
 from tests.adversarial.work import loops, work
 
 OFTEN = [
-    log_lines, refused_lines, noise_numbers, restarts, arguments_in_a_dump, statements,
-    tables, table_rows, statements_between_rows, csv_sections, html_tables, json_strings,
-    wrong_lines, states_on_a_line, metrics_of_one,
+    log_lines, noise_numbers, restarts, arguments_in_a_dump, tables, table_rows,
+    statements_between_rows, html_tables, json_strings, wrong_lines, states_on_a_line,
+    metrics_of_one,
 ]  # fmt: skip
 """Inputs whose work is counted with every change: one of each way to read, and of the laws.
 The work of all in longer inputs, and the loops of all, now and then."""

@@ -18,7 +18,7 @@ from assay.ingest.tables import table_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import mostly_slow
+from tests.conftest import examples, mostly_slow
 
 HERE = Path(__file__).parent
 
@@ -113,7 +113,7 @@ def written(rows: list[str], above: str) -> bytes:
 
 
 @pytest.mark.usefixtures("unlimited")
-@settings(max_examples=12, deadline=None, suppress_health_check=PATCHED)
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=PATCHED)
 @given(ROWS, ABOVE)
 def test_rows_are_the_same_by_columns(rows: list[str], above: str) -> None:
     alike(written(rows, above))

@@ -84,7 +84,7 @@ def test_every_fixture_is_conserved(path: Path) -> None:
     assert read.refused == ()
 
 
-@pytest.mark.parametrize("path", mostly_slow(CASES), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(CASES, 8), ids=lambda path: path.name)
 def test_mutations_lose_nothing(path: Path) -> None:
     lose_nothing(path, QUICK)
 

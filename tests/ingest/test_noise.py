@@ -82,13 +82,14 @@ def test_what_is_of_no_interest_is_blank_or_nothing() -> None:
     assert 1000 < silent.height < lines.height - 1000
 
 
-def test_what_is_of_interest_is_so_with_zeros_for_digits() -> None:
-    found = pl.Series(texts())
+@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_what_is_of_interest_is_so_with_zeros_for_digits(share: int) -> None:
+    found = pl.Series(texts()[::share])
     zeros = found.str.replace_all("[1-9]", "0")
     hidden = holds(found, *interest(FORMATS))
     hidden &= ~holds(zeros, *ZEROS)
     assert found.filter(hidden).to_list() == []
-    assert (~holds(zeros, *ZEROS)).sum() > 1000
+    assert (~holds(zeros, *ZEROS)).sum() > 1000 / share
 
 
 @pytest.mark.parametrize("share", [40, pytest.param(8, marks=pytest.mark.slow)])
@@ -211,7 +212,7 @@ def test_a_line_that_said_nothing_may_say_something_later() -> None:
 def test_blocks_change_nothing(size: int, spared: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "BLOCK", size)
     monkeypatch.setattr(scan_module, "SPARED", spared)
-    agree(50, 100, 20)
+    agree(50, 50, 10)
 
 
 @pytest.mark.parametrize(

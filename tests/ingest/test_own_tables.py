@@ -186,7 +186,7 @@ DRAFTED = sorted(path for path in PUBLISHED.iterdir()
                  if path.suffix in (".csv", ".tsv", ".md", ".html", ".rst"))  # fmt: skip
 
 
-@pytest.mark.parametrize("path", mostly_slow(DRAFTED, 24), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(DRAFTED, 40), ids=lambda path: path.name)
 def test_a_draft_of_any_table_passes_its_own_test(path: Path) -> None:
     text = table_draft(path.read_text(encoding="utf-8").splitlines(), "mine")
     if text is not None:

@@ -123,6 +123,7 @@ def test_the_folder_holds_what_reading_gives(tmp_path: Path, logs: list[Path], f
         assert getattr(again.reading, field) == getattr(plain.reading, field)
 
 
+@pytest.mark.slow  # its bytes are compared above
 def test_reading_with_workers_is_reading(tmp_path: Path, logs: list[Path], few: None) -> None:
     one, two = read([tmp_path]), read([tmp_path], workers=2)
     assert one.reading.accounting == two.reading.accounting

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import polars as pl
-import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests.conftest import examples
 
 FLOATS = st.floats(1e-3, 0.99e6, allow_nan=False)  # from 1e6 TFLOPs on, a rate is in FLOP/s
 PLACES = st.integers(0, 5)
@@ -97,23 +98,9 @@ def tables(draw: st.DrawFn) -> tuple[str, list[tuple[int, dict[str, tuple[float,
     return "\n".join([*lines, "", "words"]), rows
 
 
-Table = tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]
-
-
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(tables())
-def test_tables(document: Table) -> None:
-    table_comes_back(document)
-
-
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(tables())
-def test_many_tables(document: Table) -> None:
-    table_comes_back(document)
-
-
-def table_comes_back(document: Table) -> None:
+def test_tables(document: tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]) -> None:
     text, rows = document
     if not rows:
         return
@@ -176,23 +163,11 @@ def iteration_lines(draw: st.DrawFn) -> tuple[str, int, dict[str, tuple[float, f
     return draw(PREFIXES) + " | ".join([head, *cells]) + end, number, said, unknown
 
 
-Printed = list[tuple[str, int, dict[str, tuple[float, float]], int]]
-
-
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.lists(iteration_lines(), min_size=1, max_size=5))
-def test_iteration_lines(printed: Printed) -> None:
-    lines_come_back(printed)
-
-
-@pytest.mark.slow
-@settings(max_examples=500, deadline=None)
-@given(st.lists(iteration_lines(), min_size=1, max_size=5))
-def test_many_iteration_lines(printed: Printed) -> None:
-    lines_come_back(printed)
-
-
-def lines_come_back(printed: Printed) -> None:
+def test_iteration_lines(
+    printed: list[tuple[str, int, dict[str, tuple[float, float]], int]],
+) -> None:
     reading = read("\n".join(text for text, *_ in printed) + "\n")
     assert reading.refused == ()
     frame = reading.frames["megatron_iteration"]
@@ -204,7 +179,7 @@ def lines_come_back(printed: Printed) -> None:
             assert inside(row, field, value, scale), (field, value, row[field])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.tuples(COUNTS, COUNTS, COUNTS, FLOATS, PLACES), min_size=1, max_size=9))
 def test_products(rows: list[tuple[int, int, int, float, int]]) -> None:
     lines = ["gpu,dtype,m,n,k,t_us"]

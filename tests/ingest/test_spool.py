@@ -24,7 +24,7 @@ from ..conftest import mostly_slow
 from .test_engines import log, mutated
 
 
-@pytest.mark.parametrize("seed", mostly_slow(range(6), 5))
+@pytest.mark.parametrize("seed", mostly_slow(range(6), 3))
 def test_what_is_written(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "FIRST", 3000)
     monkeypatch.setattr(source_module, "BLOCK", 3000)

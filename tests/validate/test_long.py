@@ -108,6 +108,7 @@ def test_json_tells_of_runs_and_not_of_lines(both: tuple[Report, Report]) -> Non
     assert not said["unpredicted"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_are_few_cases(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text("".join([dump(), *lines(9, rows=100_000)]), encoding="utf-8")
