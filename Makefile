@@ -26,8 +26,9 @@ pytest: $(TEST)
 	@$(COMPILE)
 	PYTHONDONTWRITEBYTECODE= POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# and properties with all of their examples (tests/conftest.py)
 test-slow: $(TEST)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile thorough
 
 lint: $(TEST)
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.testing
@@ -15,8 +16,10 @@ from hypothesis import settings
 from typer.main import get_command
 
 # no wall-clock assertions: a loaded machine is no failure
-settings.register_profile("assay", deadline=None)
-settings.load_profile("assay")
+settings.register_profile("thorough", deadline=None)
+# a third of the examples with every change; `make test-slow` asks for the others
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
+settings.load_profile("quick")
 
 # as the command line does: with frames and grammars in memory, looking for garbage takes long
 gc.set_threshold(250_000)
@@ -49,11 +52,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
-def mostly_slow(paths: Iterable[Path], every: int = 4) -> list[ParameterSet]:
-    """Parameters of a test: one path in so many, and the others in the slow runs only."""
+def examples(count: int) -> int:
+    """The examples of a property that so many show: fewer where the profile asks for fewer."""
+    return max(count * settings().max_examples // 100, 4)
+
+
+def mostly_slow(parameters: Iterable[Any], every: int = 4) -> list[ParameterSet]:
+    """Parameters of a test: one in so many, the first too, and the others in the slow runs only.
+
+    A tuple is of several arguments, as where these are listed without this.
+    """
     return [
-        pytest.param(path, id=path.name, marks=[pytest.mark.slow] if at % every else [])
-        for at, path in enumerate(sorted(paths))
+        pytest.param(
+            *(each if isinstance(each, tuple) else (each,)),
+            marks=[pytest.mark.slow] if at % every else [],
+        )
+        for at, each in enumerate(parameters)
     ]
 
 

@@ -14,6 +14,7 @@ from assay.ingest.source.opening import Source
 
 from tests.adversarial.inputs import log_lines
 from tests.adversarial.test_full_disk import assay
+from tests.conftest import mostly_slow
 
 pytestmark = pytest.mark.skipif(not held(), reason="this system does not tell what a process holds")
 
@@ -29,7 +30,8 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("command", "output"), [("ingest", "out"), ("export", "out.csv"), ("report", "")]
+    ("command", "output"),
+    mostly_slow([("ingest", "out"), ("export", "out.csv"), ("report", "")], 3),
 )
 def test_more_than_there_may_be_is_refused(
     log: Path, tmp_path: Path, command: str, output: str

@@ -13,6 +13,7 @@ import pytest
 
 from tests.adversarial.inputs import dump, record, table_rows
 from tests.cli.conftest import Ran
+from tests.conftest import mostly_slow
 
 STEPS = "megatron_iteration.parquet"
 
@@ -143,7 +144,7 @@ HARMS: dict[str, Harm] = {
 COMMANDS = ("report", "check", "export", "ingest", "diff")
 
 
-@pytest.mark.parametrize("name", HARMS)
+@pytest.mark.parametrize("name", mostly_slow(HARMS))
 def test_a_damaged_folder_is_named(whole: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "hurt"
     shutil.copytree(whole, folder)

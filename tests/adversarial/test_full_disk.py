@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.adversarial.inputs import log_lines
+from tests.conftest import mostly_slow
 
 LIMIT = 8_000
 """Bytes that a file may have: less than any output of the log below."""
@@ -38,8 +39,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("command", "output"),
-    [("ingest", "out"), ("report", "r.json"), ("report", "r.html"), ("export", "out.duckdb"),
-     ("export", "folder")],
+    mostly_slow(
+        [("ingest", "out"), ("report", "r.html"), ("export", "out.duckdb"), ("report", "r.json"),
+         ("export", "folder")], 3
+    ),
 )  # fmt: skip
 def test_what_cannot_be_written_is_not_there(
     log: Path, tmp_path: Path, command: str, output: str
@@ -63,7 +66,7 @@ def test_what_cannot_be_written_is_not_there(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
-@pytest.mark.parametrize("command", ["report", "check", "formats"])
+@pytest.mark.parametrize("command", mostly_slow(["check", "report", "formats"], 3))
 def test_a_screen_that_takes_nothing(log: Path, command: str) -> None:
     with open("/dev/full", "w", encoding="utf-8") as full:
         paths = [] if command == "formats" else [log]

@@ -43,7 +43,7 @@ def with_long_numbers(text: str, draw: random.Random, many: int = 3) -> str:
     return text
 
 
-@pytest.mark.parametrize("share", [80, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [320, pytest.param(1, marks=pytest.mark.slow)])
 def test_published_documents_with_them_are_read(share: int) -> None:
     draw = random.Random(share)
     for path in draw.sample(PUBLISHED, len(PUBLISHED) // share):

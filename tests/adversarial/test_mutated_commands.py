@@ -29,7 +29,7 @@ FILES = sorted(
     for path in FIXTURES.glob("*/*")
     if path.suffix not in (".golden", ".toml") and path.stat().st_size < 60_000
 )
-QUICK, MANY, BATCH = 20, 5000, 50
+QUICK, MANY, BATCH = 8, 5000, 50
 SECONDS, MEMORY = 300, "1G"
 """Limits of a batch: six seconds a file, a gigabyte."""
 

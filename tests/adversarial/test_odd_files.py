@@ -21,6 +21,7 @@ from assay.ingest.source.opening import Source, source
 
 from tests.adversarial.inputs import log_lines
 from tests.cli.conftest import Run
+from tests.conftest import mostly_slow
 
 
 def pipe(path: Path) -> None:
@@ -49,7 +50,7 @@ def listener(path: Path) -> None:
     [(pipe, "it is a pipe"), (circle, "levels of symbolic links"), (to_nowhere, "No such file"),
      (device, "it is a device"), (listener, "it is a pipe")],
 )  # fmt: skip
-@pytest.mark.parametrize("command", ["report", "check", "ingest"])
+@pytest.mark.parametrize("command", mostly_slow(["check", "report", "ingest"], 2))
 def test_what_is_no_file_is_named(
     assay: Run, tmp_path: Path, log: Path, monkeypatch: pytest.MonkeyPatch,
     make: Callable[[Path], None], said: str, command: str,
@@ -85,7 +86,7 @@ def _zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(level=19).compress(data)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, _zstd])
+@pytest.mark.parametrize("pack", mostly_slow([gzip.compress, bz2.compress, lzma.compress, _zstd]))
 def test_a_stream_that_expands_without_end_is_cut(
     pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from assay.validate.cli.reference import commands, page
 from typer.testing import CliRunner
 
 from tests.cli.conftest import Run
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mostly_slow
 
 PROBE = """
 import sys
@@ -28,7 +28,9 @@ print("HEAVY", sorted(heavy & set(sys.modules)), file=sys.stderr)
 """
 
 
-@pytest.mark.parametrize("path", [[], *commands(app)], ids=lambda path: " ".join(path) or "assay")
+@pytest.mark.parametrize(
+    "path", mostly_slow([[], *commands(app)]), ids=lambda path: " ".join(path) or "assay"
+)
 def test_help_imports_nothing_heavy(path: list[str]) -> None:
     code = PROBE.format(arguments=[*path, "--help"])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

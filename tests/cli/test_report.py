@@ -19,6 +19,7 @@ from tests.conftest import FIXTURES, ROOT
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 PROGRAM = "from assay.validate.cli import app; app()"
 PREQUEL = "fixtures/markdown_table/bloom_prequel.md"
+MOSAIC = "fixtures/markdown_table/mosaic_2022.md"
 
 
 @pytest.fixture(autouse=True)
@@ -26,12 +27,24 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.fixture(scope="module")
-def everything() -> dict[str, Any]:
-    """The JSON report of all fixtures."""
+SOME = [
+    f"fixtures/{name}"
+    for name in ("arguments", "deepflow_dump", "gemm_table", "markdown_table/mosaic_2022.md",
+                 "ulysses_trace", "generic_step")
+]  # fmt: skip
+"""Of each scope, quantity and kind of finding something."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[SOME, pytest.param(["fixtures"], marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+def everything(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The JSON report of some fixtures, or of all."""
     with pytest.MonkeyPatch.context() as here:
         here.chdir(ROOT)
-        done = Ran(["report", "fixtures", "--json"])
+        done = Ran(["report", *request.param, "--json"])
     assert done.code == 0, done.err
     return dict(json.loads(done.out))
 
@@ -59,11 +72,12 @@ def test_the_schema_is_strict(everything: dict[str, Any]) -> None:
 
 
 def test_the_document_says_which_inputs_are_cut_short(assay: Run, tmp_path: Path) -> None:
-    whole = gzip.compress(Path(PREQUEL).read_bytes())
+    rows = Path(MOSAIC).read_text().splitlines(keepends=True)[:45]
+    whole = gzip.compress("".join(rows).encode())
     cut, kept = tmp_path / "cut.md.gz", tmp_path / "kept.md.gz"
     cut.write_bytes(whole[: len(whole) // 2])
     kept.write_bytes(whole)
-    found = json.loads(assay("report", cut, kept, "--json").out)
+    found = json.loads(assay("report", cut, kept, "--json", "--model", "roofline").out)
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(found)
     said = {Path(each["name"]).name: each["cut_short"] for each in found["sources"]}
     assert said["kept.md.gz"] is None
@@ -108,9 +122,9 @@ def test_identities_are_paired_and_not_scored(everything: dict[str, Any]) -> Non
 def test_the_same_input_gives_the_same_bytes(assay: Run, tmp_path: Path) -> None:
     """Also in a process that hashes otherwise; text and Markdown come from one list of parts."""
     one, two = tmp_path / "one.md", tmp_path / "two.md"
-    here = assay("report", PREQUEL, "--json", "-o", one)
+    here = assay("report", MOSAIC, "--json", "-o", one)
     there = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "report", PREQUEL, "--json", "-o", two],
+        [sys.executable, "-c", PROGRAM, "report", MOSAIC, "--json", "-o", two],
         capture_output=True, check=False, env={**os.environ, "PYTHONHASHSEED": "1"},
     )  # fmt: skip
     assert there.stdout.decode() == here.out
@@ -120,16 +134,16 @@ def test_the_same_input_gives_the_same_bytes(assay: Run, tmp_path: Path) -> None
 def test_files_are_written_and_not_overwritten(assay: Run, tmp_path: Path) -> None:
     outputs = [tmp_path / "r.md", tmp_path / "r.json"]
     options = ["--model", "constant_mfu", *(word for path in outputs for word in ("-o", path))]
-    assert assay("report", PREQUEL, *options).code == 0
+    assert assay("report", MOSAIC, *options).code == 0
     assert outputs[0].read_text().startswith("# assay report\n\n## Summary\n")
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(json.loads(outputs[1].read_text()))
     assert sorted(tmp_path.iterdir()) == sorted(outputs), "no temporary file is left"
     outputs[0].write_text("mine")
-    refused = assay("report", PREQUEL, *options)
+    refused = assay("report", MOSAIC, *options)
     assert refused.code == 2
     assert "--force" in refused.err
     assert outputs[0].read_text() == "mine"
-    assert assay("report", PREQUEL, *options, "--force").code == 0
+    assert assay("report", MOSAIC, *options, "--force").code == 0
     assert outputs[0].read_text() != "mine"
 
 
@@ -140,7 +154,7 @@ def test_a_report_of_another_kind_is_refused(assay: Run, tmp_path: Path) -> None
 
 
 def test_an_unwritable_output_is_no_traceback(assay: Run, tmp_path: Path) -> None:
-    done = assay("report", PREQUEL, "--model", "roofline", "-o", tmp_path / "no" / "r.md")
+    done = assay("report", MOSAIC, "--model", "roofline", "-o", tmp_path / "no" / "r.md")
     assert done.code == 2
     assert "cannot be written" in done.err
 
@@ -159,7 +173,7 @@ def test_an_unknown_model_lists_the_known(assay: Run) -> None:
 
 
 def test_one_model_alone(assay: Run) -> None:
-    found = json.loads(assay("report", PREQUEL, "--json", "--model", "constant_mfu").out)
+    found = json.loads(assay("report", MOSAIC, "--json", "--model", "constant_mfu").out)
     assert {row["model"] for row in found["accuracy"]} == {"constant_mfu"}
 
 
@@ -201,7 +215,7 @@ def test_a_missing_key_is_a_bug_and_no_usage_error(
 
 
 def test_colour_only_where_it_is_seen(assay: Run) -> None:
-    assert "\x1b" not in assay("report", PREQUEL, "--model", "roofline").out
+    assert "\x1b" not in assay("report", MOSAIC, "--model", "roofline").out
 
 
 def test_text_of_inputs_is_escaped(assay: Run, tmp_path: Path) -> None:
@@ -216,7 +230,7 @@ def test_text_of_inputs_is_escaped(assay: Run, tmp_path: Path) -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -c '{PROGRAM}' report {PREQUEL} --model roofline"
+    command = f"{sys.executable} -c '{PROGRAM}' report {MOSAIC} --model roofline"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
         capture_output=True, cwd=ROOT, check=False, env={**os.environ},

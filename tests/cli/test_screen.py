@@ -23,7 +23,7 @@ from assay.validate.runs.run_record import (
     records,
 )
 from assay.validate.runs.timers import GROUPS, PARTS, Measured, grouped, parts_of
-from assay.validate.score.assess import assess
+from assay.validate.score.assess import Report, assess
 
 from tests.cli.conftest import Run
 from tests.conftest import FIXTURES
@@ -32,8 +32,13 @@ V100 = FIXTURES / "arguments" / "gpt2_18b_v100.log"
 ROWS = 25
 
 
-def test_every_view_of_a_run_says_the_same(assay: Run) -> None:
-    report = assess([V100])
+@pytest.fixture(scope="module")
+def report() -> Report:
+    """The report of one log, which most tests look at from one side."""
+    return assess([V100])
+
+
+def test_every_view_of_a_run_says_the_same(report: Report, assay: Run) -> None:
     (record,) = records(report)
     (run,) = runs(report.outcome.reading, report.cases, report.comparison.pairs)
     assert record.step_time == run.metrics["step_time"].value
@@ -47,8 +52,8 @@ def test_every_view_of_a_run_says_the_same(assay: Run) -> None:
     assert record.name in text
 
 
-def test_rates_are_those_of_the_median_step() -> None:
-    (record,) = records(assess([V100]))
+def test_rates_are_those_of_the_median_step(report: Report) -> None:
+    (record,) = records(report)
     said = record.configuration
     assert record.step_time is not None
     tokens = said["global_batch"] * said["seq_len"] / record.step_time
@@ -58,9 +63,9 @@ def test_rates_are_those_of_the_median_step() -> None:
     assert sum(record.parts_predicted.values()) == pytest.approx(record.predicted_step_time)
 
 
-def test_one_log_is_one_screen() -> None:
+def test_one_log_is_one_screen(report: Report) -> None:
     for width in (80, 100, 160):
-        text = terminal.render(sections.screen(assess([V100])), width=width)
+        text = terminal.render(sections.screen(report), width=width)
         lines = text.splitlines()
         assert width < 100 or len(lines) <= ROWS
         tables = [line for line in lines if not line.startswith("    ")]
@@ -86,16 +91,15 @@ def test_the_orders_of_the_command_are_those_of_the_screen(assay: Run) -> None:
     assert "step-time" in done.err
 
 
-def test_steps_that_have_not_settled_are_not_scored(assay: Run) -> None:
-    settled = assess([V100])
+def test_steps_that_have_not_settled_are_not_scored(report: Report) -> None:
     every = assess([V100], all_rows=True)
 
     def count(report: object) -> int:
         rows = report.scores.accuracy  # type: ignore[attr-defined]
         return int(rows.filter(quantity="step_time", model="step")["n"][0])
 
-    (record,) = records(settled)
-    assert count(settled) == record.settled
+    (record,) = records(report)
+    assert count(report) == record.settled
     assert count(every) == record.steps > record.settled
 
 
@@ -160,9 +164,10 @@ def figures_of(record: Record) -> list[str]:
     ]  # fmt: skip
 
 
-def test_every_view_has_the_figures_of_the_record(assay: Run, tmp_path: Path) -> None:
+def test_every_view_has_the_figures_of_the_record(
+    report: Report, assay: Run, tmp_path: Path
+) -> None:
     """Terminal, JSON, Markdown, HTML, API, Parquet, watch and diff: one record, one figure."""
-    report = assess([V100])
     (record,) = records(report)
     figures = figures_of(record)
     files = [tmp_path / f"run{suffix}" for suffix in (".html", ".md", ".json", ".parquet")]
@@ -256,8 +261,8 @@ def test_timers_of_deepspeed_stand_beside_the_parts_too() -> None:
     assert alone["work on micro-batches"].seconds == pytest.approx(1.3)
 
 
-def test_counts_that_frameworks_print_are_compared() -> None:
-    (record,) = records(assess([V100]))
+def test_counts_that_frameworks_print_are_compared(report: Report) -> None:
+    (record,) = records(report)
     assert not counts_that_differ(record, RankParameters(1.1e9, 1.1e9))
     (said,) = counts_that_differ(record, RankParameters(1.1e9, 1.5e9))
     assert said == "a rank holds 1.1 billion parameters as printed, 1.5 by the sizes of the model"
@@ -267,8 +272,8 @@ def test_counts_that_frameworks_print_are_compared() -> None:
     assert said.startswith(f"the log prints {1.5 * record.flops_rate / 1e12:.4g} TFLOP/s per GPU")
 
 
-def test_a_slow_run_says_what_may_slow_it() -> None:
-    (record,) = records(assess([V100]))
+def test_a_slow_run_says_what_may_slow_it(report: Report) -> None:
+    (record,) = records(report)
     assert record.predicted_high is not None
     slow = replace(
         record, step_time=2 * record.predicted_high, inside=False, machine="A100 PCIe",

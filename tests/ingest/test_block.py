@@ -10,6 +10,8 @@ from assay.ingest.source.blocks import Block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 PIECE = st.sampled_from(
     [
         b"",
@@ -30,7 +32,7 @@ DATA = st.tuples(st.lists(LINE, min_size=1, max_size=12), st.booleans()).map(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(DATA.filter(len), st.randoms(use_true_random=False), st.integers(1, 2))
 def test_lines(data: bytes, rng: object, first: int) -> None:
     assert hasattr(rng, "random")

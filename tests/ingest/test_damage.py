@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from assay.ingest.schema.record import Code
 
+from ..conftest import mostly_slow
 from .test_job_logs import parse
 
 LINE = (
@@ -29,7 +30,7 @@ def values(row: dict[str, Any]) -> dict[str, Any]:
 WHOLE = values(parse(LINE + " |\n").frames["megatron_iteration"].row(0, named=True))
 
 
-@pytest.mark.parametrize("width", range(50, 330, 7))
+@pytest.mark.parametrize("width", mostly_slow(range(50, 330, 7)))
 @pytest.mark.parametrize("end", [" |", ""])
 @pytest.mark.parametrize("indent", ["", "    "])
 def test_a_hard_wrapped_record_is_put_together(width: int, end: str, indent: str) -> None:

@@ -15,6 +15,8 @@ from assay.ingest.vocabulary import devices as vocabulary
 from assay.ingest.vocabulary.devices import PEAKS, devices, only, peaks, several, signed
 from assay.model.machines.datasheets import candidates, machines
 
+from tests.conftest import mostly_slow
+
 KNOWN = sorted({name for one in machines().values() for name in (one.name, one.model)})
 
 OTHERS = [
@@ -105,8 +107,9 @@ All rows ran on 8x {other} with micro-batch 4 and sequence length 2048.
 """
 
 
-def test_no_row_has_the_device_of_another(tmp_path: Path) -> None:
-    names = [(name, other) for name in EVERY for other in _others(name)[:1]]
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_row_has_the_device_of_another(share: int, tmp_path: Path) -> None:
+    names = [(name, other) for name in EVERY[::share] for other in _others(name)[:1]]
     for at, (name, other) in enumerate(names):
         (tmp_path / f"{at}.md").write_text(_document(name, other), encoding="utf-8")
     frame = read([tmp_path]).reading.frames["markdown_table"]
@@ -147,7 +150,9 @@ COUNTED = (
 MACHINES = ("gpus", "nodes", "gpus_per_node", "batch_size", "micro_batch", "layers", "seq_len")
 
 
-@pytest.mark.parametrize("name", [*EVERY, "3090", "4090", "RTX 6000 Ada", "v5p-128", "910B"])
+@pytest.mark.parametrize(
+    "name", mostly_slow([*EVERY, "3090", "4090", "RTX 6000 Ada", "v5p-128", "910B"], 3)
+)
 def test_a_number_of_a_name_is_no_count(name: str) -> None:
     inside = set(re.findall("[0-9]+", name)) - {"1", "2", "7", "8"}
     for text in (each.replace("{}", name) for each in COUNTED):

@@ -42,7 +42,11 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("path", mostly_slow((SAMPLES / f"{name}.log" for name in NAMES), 3))
+@pytest.mark.parametrize(
+    "path",
+    mostly_slow(sorted(SAMPLES / f"{name}.log" for name in NAMES), 6),
+    ids=lambda path: path.name,
+)
 def test_what_is_written_reads_the_steps(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     found = guessed(recognised(lines))

@@ -128,9 +128,8 @@ def agree(seed: int, lines: int, changes: int) -> tuple[int, int]:
 
 
 def test_generated_logs_and_mutations() -> None:
-    counts = [agree(seed, 100, 30) for seed in range(3)]
-    before, after = (sum(each) for each in zip(*counts, strict=True))
-    assert before > 3 * 100 * 0.2
+    before, after = agree(0, 100, 30)
+    assert before > 100 * 0.2
     assert after > before / 3
 
 

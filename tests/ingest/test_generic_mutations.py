@@ -10,7 +10,7 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.source.opening import Source, source
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 from tests.ingest.test_engines import mutated
 
 NEW = [
@@ -34,7 +34,7 @@ def survives(path: Path, times: int) -> None:
         assert parts == account.lines
 
 
-@pytest.mark.parametrize("path", NEW, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", mostly_slow(NEW), ids=lambda path: path.stem)
 def test_mutations_are_accounted_for(path: Path) -> None:
     survives(path, 8)
 

@@ -17,6 +17,8 @@ from assay.ingest.tables.documents import grids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 
 @dataclass(frozen=True)
 class Box:
@@ -244,7 +246,7 @@ def test_values_in_a_directive_are_read_as_they_were_written(sheet: Sheet) -> No
 
 @pytest.mark.parametrize("right", [True, False])
 @given(sheet=measured_sheets())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_columns_of_plain_text_are_read_as_they_were_written(right: bool, sheet: Sheet) -> None:
     text = aligned(sheet, right=right, index=False)
     same(read(text, "a.txt"), sheet)
@@ -268,7 +270,7 @@ def test_markdown_is_read_as_it_was_written(sheet: Sheet) -> None:
 
 @pytest.mark.parametrize(("separator", "name"), [(",", "a.csv"), ("\t", "a.tsv"), (";", "a.csv")])
 @given(sheet=sheets(spans=False, heads=1))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_separated_values_are_read_as_they_were_written(
     separator: str, name: str, sheet: Sheet
 ) -> None:
@@ -292,7 +294,7 @@ def test_cells_of_notebooks_are_read_as_they_were_written(sheet: Sheet) -> None:
 @pytest.mark.parametrize("indent", [None, 1, 4])
 @pytest.mark.parametrize("key", [None, "runs"])
 @given(sheet=sheets(spans=False, heads=1))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_json_objects_are_read_as_they_were_written(
     key: str | None, indent: int | None, sheet: Sheet
 ) -> None:
@@ -387,14 +389,14 @@ def test_footnotes_breaks_and_entities_of_html() -> None:
 
 
 @given(st.text('[]{}":,1.e \n\\a', max_size=60))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_json_makes_an_adapter_fail(text: str) -> None:
     for grid in grids(numbered(text), "a.json"):
         assert 0 <= grid.begin < grid.end <= len(numbered(text))
 
 
 @given(st.text("<table>trdh/|-+= \n!,;1a", max_size=200))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_no_text_makes_an_adapter_fail(text: str) -> None:
     for name in ("a.md", "a.csv", "a.rst", "a.json"):
         for grid in grids(numbered(text), name):

@@ -18,6 +18,8 @@ from assay.ingest.tables import table_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples, mostly_slow
+
 HERE = Path(__file__).parent
 
 TABLES = [each for each in FORMATS if each.name in ("markdown_table", "gemm_table")]
@@ -111,7 +113,7 @@ def written(rows: list[str], above: str) -> bytes:
 
 
 @pytest.mark.usefixtures("unlimited")
-@settings(max_examples=12, deadline=None, suppress_health_check=PATCHED)
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=PATCHED)
 @given(ROWS, ABOVE)
 def test_rows_are_the_same_by_columns(rows: list[str], above: str) -> None:
     alike(written(rows, above))
@@ -151,6 +153,9 @@ def test_rows_that_are_alike_are_read_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert [len(each.records) for each in found] == [2]
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("published/*.[ct]sv"))[::3], ids=lambda p: p.name)
+PUBLISHED = sorted(HERE.glob("published/*.[ct]sv"))[::3]
+
+
+@pytest.mark.parametrize("path", mostly_slow(PUBLISHED), ids=lambda p: p.name)
 def test_published_tables_are_the_same_by_columns(path: Path) -> None:
     alike(path.read_bytes(), path.name)

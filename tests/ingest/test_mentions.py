@@ -11,6 +11,8 @@ from assay.ingest.inputs.read import read
 from assay.ingest.pipeline import folding
 from assay.ingest.schema.record import Line
 
+from tests.conftest import mostly_slow
+
 PUBLISHED = sorted(Path(__file__).with_name("published").glob("*.md"))[::12]
 
 SAID = [
@@ -54,7 +56,7 @@ def test_a_paragraph_mentions(text: str, wanted: dict[str, str]) -> None:
         assert line.text[cell.column - 1 :]
 
 
-@pytest.mark.parametrize("document", PUBLISHED, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", mostly_slow(PUBLISHED, 8), ids=lambda path: path.name)
 def test_what_rows_print_is_not_changed(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = read([document]).reading.frames
     monkeypatch.setattr(folding, "mentioned", lambda *_: None)

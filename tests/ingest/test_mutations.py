@@ -11,7 +11,7 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, source
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, mostly_slow
 
 CASES = sorted(
     path
@@ -75,7 +75,7 @@ def conserved(read: Reading, whole: Source) -> None:
     assert not lines & {d.span.line for d in read.refused}
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(CASES, 3), ids=lambda path: path.name)
 def test_every_fixture_is_conserved(path: Path) -> None:
     whole = source(path.name, path.read_bytes())
     assert isinstance(whole, Source)
@@ -84,7 +84,7 @@ def test_every_fixture_is_conserved(path: Path) -> None:
     assert read.refused == ()
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(CASES, 8), ids=lambda path: path.name)
 def test_mutations_lose_nothing(path: Path) -> None:
     lose_nothing(path, QUICK)
 

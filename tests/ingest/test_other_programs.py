@@ -14,6 +14,8 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.source.opening import Source, source
 
+from tests.conftest import mostly_slow
+
 LINES = 400
 """Lines of each program."""
 
@@ -154,7 +156,7 @@ def log(line: str, seed: int) -> str:
     return "\n".join(out) + "\n"
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", mostly_slow(PROGRAMS))
 def test_another_program_prints_no_steps(program: str) -> None:
     opened = source(f"{program}.log", log(PROGRAMS[program], 7).encode())
     assert isinstance(opened, Source)

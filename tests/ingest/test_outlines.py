@@ -54,9 +54,10 @@ def others(text: str, rng: random.Random) -> str:
     return NUMBER.sub(other, text)
 
 
-def test_a_statement_is_what_its_line_says_alone() -> None:
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_statement_is_what_its_line_says_alone(share: int) -> None:
     rng, shared = random.Random(3), 0
-    for text in lines():
+    for text in [*SAID, *lines()[len(SAID) :: share]]:
         for said in (text, *(others(text, rng) for _ in range(20 if text in SAID else 2))):
             line, heading = Line(9, said, 3, {}), text.startswith("#")
             alone = one_line._understood(line, (), says=None, heading=heading)

@@ -24,7 +24,7 @@ from assay.ingest.vocabulary.terms import normalise
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 
 SWIFT = (ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml").read_text(
     encoding="utf-8"
@@ -195,7 +195,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     cells=st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=6),
     separator=st.sampled_from([" ", "|", ", ", ";", " - "]),

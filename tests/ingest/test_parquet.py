@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from tests.conftest import examples
+
 SCHEMA = {
     "line": pl.UInt32(),
     "count": pl.Int64(),
@@ -49,7 +51,7 @@ def bits(held: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.lists(ROW | st.just((1, None, 0.0, "same", None, [])), max_size=9), max_size=6))
 def test_what_is_read_is_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, parts: list[list[tuple[object, ...]]]

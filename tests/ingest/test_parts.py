@@ -35,7 +35,7 @@ from assay.ingest.store.load import load
 from assay.ingest.store.write import PARTS
 from polars.testing import assert_frame_equal
 
-from ..conftest import FIXTURES, ROOT
+from ..conftest import FIXTURES, ROOT, mostly_slow
 from .deadly import deadly
 
 IRON = (
@@ -123,6 +123,7 @@ def test_the_folder_holds_what_reading_gives(tmp_path: Path, logs: list[Path], f
         assert getattr(again.reading, field) == getattr(plain.reading, field)
 
 
+@pytest.mark.slow  # its bytes are compared above
 def test_reading_with_workers_is_reading(tmp_path: Path, logs: list[Path], few: None) -> None:
     one, two = read([tmp_path]), read([tmp_path], workers=2)
     assert one.reading.accounting == two.reading.accounting
@@ -162,8 +163,9 @@ def smallest(folder: Path) -> Path:
     return min(everything(folder), key=lambda path: path.stat().st_size)
 
 
-@pytest.mark.parametrize("path", [p for p in everything(FIXTURES) if p.stat().st_size < 8_000
-                                  or p == smallest(p.parent)],
+@pytest.mark.parametrize("path", mostly_slow(p for p in everything(FIXTURES)
+                                             if p.stat().st_size < 8_000
+                                             or p == smallest(p.parent)),
                          ids=lambda p: p.relative_to(FIXTURES).as_posix())  # fmt: skip
 def test_a_reading_under_another_name_is_the_reading_of_another_name(path: Path) -> None:
     data = path.read_bytes()
@@ -384,12 +386,13 @@ def test_own_formats_reach_the_workers(tmp_path: Path, few: None) -> None:
     assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "one")
 
 
-def test_inputs_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [7, pytest.param(2, marks=pytest.mark.slow)])
+def test_inputs_read_together_are_read_as_each_alone(share: int, tmp_path: Path) -> None:
     small = [p.as_posix() for p in everything(FIXTURES) if p.stat().st_size < 20_000]
     (tmp_path / "bad.md").write_text(
         "| TP | Sec/it |\n|--|--|\n| 8 | x |\n| 0 | 1.0 |\n| 8 | 1.0 |\n"
     )
-    paths = [*small[::2], str(tmp_path / "bad.md")]
+    paths = [*small[::share], str(tmp_path / "bad.md")]
     together = read_chunk(HOW, Chunk(tuple((path,) for path in paths)))
     alone = merge([read_chunk(HOW, Chunk(((path,),))).reading for path in paths])
     assert len(together.reading.refused) > 0

@@ -21,6 +21,8 @@ import pytest
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.reading import Reading, TableNote
 
+from tests.conftest import mostly_slow
+
 FOLDER = Path(__file__).parent / "published"
 
 DOCUMENTS = sorted(path for path in FOLDER.iterdir() if path.suffix != ".wanted")
@@ -108,7 +110,7 @@ def test_no_document_is_passed_over_in_silence(document: Path) -> None:
     assert rows(document) or any(note.rows > note.read and note.not_understood for note in notes)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS[::20], ids=lambda path: path.name)
+@pytest.mark.parametrize("document", mostly_slow(DOCUMENTS[::20]), ids=lambda path: path.name)
 def test_a_document_alone_is_read_as_among_others(document: Path) -> None:
     frames = read([document]).reading.frames
     alone = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from assay.ingest.inputs.paths import inputs as paths_of
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.reading import Reading
 from assay.ingest.store.write import save
@@ -20,6 +21,9 @@ TABLE = """\
 |     8 |      |   2 |  8 |   1.25 |  97.25 |
 |       |      |   2 |  8 |   1.75 |  96.25 |
 """
+
+SHARE = 6
+"""One fixture in so many is enough for a run of the tests with every change."""
 
 STATED = [
     {"gpu": "A100-80g"},
@@ -37,13 +41,17 @@ def _same(one: Reading, other: Reading) -> None:
     assert one.overridden == other.overridden
 
 
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """All fixtures and a table behind a side file."""
+@pytest.fixture(
+    scope="module",
+    params=[SHARE, pytest.param(1, marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+def inputs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A share of the fixtures, or all, and a table behind a side file."""
     folder = tmp_path_factory.mktemp("stated")
     (folder / "table.md").write_text(TABLE)
     (folder / "table.toml").write_text('[configuration]\ngpu = "H100"\ngpus_per_node = 8\n')
-    return [FIXTURES, folder / "table.md"]
+    return [*map(Path, paths_of([FIXTURES])[:: request.param]), folder / "table.md"]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from assay.ingest.source.opening import Source, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 FLOATS = st.floats(1e-3, 0.99e6, allow_nan=False)  # from 1e6 TFLOPs on, a rate is in FLOP/s
 PLACES = st.integers(0, 5)
 COUNTS = st.integers(1, 10**6)
@@ -96,7 +98,7 @@ def tables(draw: st.DrawFn) -> tuple[str, list[tuple[int, dict[str, tuple[float,
     return "\n".join([*lines, "", "words"]), rows
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(tables())
 def test_tables(document: tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]) -> None:
     text, rows = document
@@ -161,7 +163,7 @@ def iteration_lines(draw: st.DrawFn) -> tuple[str, int, dict[str, tuple[float, f
     return draw(PREFIXES) + " | ".join([head, *cells]) + end, number, said, unknown
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(st.lists(iteration_lines(), min_size=1, max_size=5))
 def test_iteration_lines(
     printed: list[tuple[str, int, dict[str, tuple[float, float]], int]],
@@ -177,7 +179,7 @@ def test_iteration_lines(
             assert inside(row, field, value, scale), (field, value, row[field])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.tuples(COUNTS, COUNTS, COUNTS, FLOATS, PLACES), min_size=1, max_size=9))
 def test_products(rows: list[tuple[int, int, int, float, int]]) -> None:
     lines = ["gpu,dtype,m,n,k,t_us"]

@@ -15,6 +15,7 @@ from assay.ingest.source import opening as sources
 from assay.ingest.source.blocks import Block
 from assay.ingest.source.opening import Source, source
 
+from ..conftest import mostly_slow
 from .test_engines import both, log, mutated
 
 
@@ -44,9 +45,8 @@ def agree(seed: int, lines: int, changes: int) -> None:
 
 
 def test_generated_logs_and_mutations(counted: list[int]) -> None:
-    for seed in range(4):
-        agree(seed, 150, 20)
-    assert sum(counted) > 150
+    agree(0, 150, 20)
+    assert sum(counted) > 40
 
 
 @pytest.mark.slow
@@ -70,17 +70,20 @@ def lines_of(cells: str, count: int, *, first: int = 1) -> bytes:
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        "consumed samples: {n:12} | lm loss: {e}.{a:06}E-0{e}",  # padded, exponents that vary
-        "lm loss: -0.{a:06} | grad norm: {e}. | learning rate: {e}.5e+1{e}",
-        "loss scale: {a:09}.0 | grad norm: {e}e{e}{e}",  # exponents beyond what is exact
-        "elapsed time per iteration (ms): {a:06}.{e}/{a:06}.{e} | mtp_1 loss: {e}.5 | word",
-        "consumed samples: 0{a:06} | global batch size: {n:06}",  # zeros before integers
-        "consumed samples: {n:4} {e} | lm loss: 1.0",  # a blank inside
-        "consumed tokens: {a:06}{a:06}{a:06}{a:06} | lm loss: {e}.{a:06}{a:06}{a:06}",  # too long
-        "number of nan iterations: -{e} | loss scale: +{e}.0",
-        "hip mem usage/free/total: {e}.10GB/{e}.88GB/255.98GB | actual seqlen: {n:05}",
-    ],
+    mostly_slow(
+        [
+            "consumed samples: {n:12} | lm loss: {e}.{a:06}E-0{e}",  # padded, exponents that vary
+            "lm loss: -0.{a:06} | grad norm: {e}. | learning rate: {e}.5e+1{e}",
+            "loss scale: {a:09}.0 | grad norm: {e}e{e}{e}",  # exponents beyond what is exact
+            "elapsed time per iteration (ms): {a:06}.{e}/{a:06}.{e} | mtp_1 loss: {e}.5 | word",
+            "consumed samples: 0{a:06} | global batch size: {n:06}",  # zeros before integers
+            "consumed samples: {n:4} {e} | lm loss: 1.0",  # a blank inside
+            "consumed tokens: {a:06}{a:06}{a:06}{a:06} | lm loss: {e}.{a:06}{a:06}{a:06}",  # long
+            "number of nan iterations: -{e} | loss scale: +{e}.0",
+            "hip mem usage/free/total: {e}.10GB/{e}.88GB/255.98GB | actual seqlen: {n:05}",
+        ],
+        2,
+    ),
 )
 def test_numbers_of_every_kind(cells: str) -> None:
     both(lines_of(cells, 120))

@@ -196,17 +196,18 @@ def hurt(draw: random.Random, text: str) -> str:
     return "".join(lines) if draw.random() < 0.8 else "".join(lines)[:-1]
 
 
-def test_documents_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [10, pytest.param(24, marks=pytest.mark.slow)])
+def test_documents_read_together_are_read_as_each_alone(count: int, tmp_path: Path) -> None:
     draw = random.Random(20260401)
     samples = [path for name in BY_SHAPE for path in of_format(name)]
     samples = [path for path in samples if path.stat().st_size < 20_000]
     paths = []
-    for at in range(24):
+    for at in range(count):
         sample = draw.choice(samples)
         path = tmp_path / f"{at:02}{sample.suffix}"
         path.write_text(hurt(draw, sample.read_text("utf-8")), "utf-8")
         paths.append(path.as_posix())
-    for name in ("05-empty.log", "11-empty.md"):
+    for name in ("02-empty.log", "04-empty.md"):
         (tmp_path / name).touch()
         paths.insert(3, (tmp_path / name).as_posix())
     units = (*((path,) for path in paths[:-4]), tuple(paths[-4:-2]), tuple(paths[-2:]))
@@ -247,9 +248,10 @@ TEXTS = (".txt", ".log", ".md", ".csv", ".yaml", ".json", ".rst", ".html", ".jso
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3, 4, 5))]
+    ("seed", "count"),
+    [(0, 12), *(pytest.param(seed, 40, marks=pytest.mark.slow) for seed in range(6))],
 )
-def test_logs_read_together_are_read_as_each_alone(seed: int, tmp_path: Path) -> None:
+def test_logs_read_together_are_read_as_each_alone(seed: int, count: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
     samples = [
         path
@@ -257,7 +259,7 @@ def test_logs_read_together_are_read_as_each_alone(seed: int, tmp_path: Path) ->
         if path.suffix in TEXTS and path.stat().st_size < 20_000
     ]
     paths = []
-    for at, sample in enumerate(draw.sample(samples, 40)):
+    for at, sample in enumerate(draw.sample(samples, count)):
         path = tmp_path / f"{at:02}{sample.suffix}"
         text = hurt(draw, sample.read_text("utf-8"))
         if draw.random() < 0.3:  # of several formats, with what stands between them
@@ -268,7 +270,7 @@ def test_logs_read_together_are_read_as_each_alone(seed: int, tmp_path: Path) ->
     together = read_chunk(recipe({}, FORMATS), Chunk(units)).reading
     sources = [of(source(path, Path(path).read_bytes())) for path in paths]
     same(together, merge([read_source(each, FORMATS) for each in sources]))
-    assert len(together.frames) > 10
+    assert len(together.frames) > count / 4
 
 
 def same(one: Reading, two: Reading) -> None:

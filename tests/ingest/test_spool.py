@@ -20,10 +20,11 @@ from assay.ingest.source.opening import Source, open_source
 from assay.ingest.store.load import load
 from polars.testing import assert_frame_equal
 
+from ..conftest import mostly_slow
 from .test_engines import log, mutated
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", mostly_slow(range(6), 3))
 def test_what_is_written(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "FIRST", 3000)
     monkeypatch.setattr(source_module, "BLOCK", 3000)

@@ -8,6 +8,8 @@ from assay.ingest.tables import views
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 from .test_tables import read
 
 TEXTS = st.sampled_from(
@@ -21,7 +23,7 @@ ROWS = st.integers(2, 4).flatmap(
 ABOVE = st.sampled_from(["", "Throughput in tokens/s per GPU.\n\n", "## Step time (s)\n\n"])
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(ROWS, ABOVE)
 def test_a_table_without_numbers_has_no_rows_in_any_view(rows: list[list[str]], above: str) -> None:
     head, *rest = (f"| {' | '.join(row)} |" for row in rows)

@@ -10,6 +10,7 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.source.opening import Source, source
 
+from tests.conftest import mostly_slow
 from tests.ingest.test_engines import mutated
 
 FOLDER = Path(__file__).parent / "published"
@@ -35,7 +36,7 @@ def survives(path: Path, times: int) -> None:
         assert parts == account.lines
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, 3))
 def test_mutations_are_accounted_for(name: str) -> None:
     survives(FOLDER / name, 8)
 

@@ -22,7 +22,7 @@ from assay.ingest.source.opening import Source, open_source, source
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, examples
 
 BERT = FIXTURES / "kineto" / "bert_small_h100.json.gz"
 CORPUS = os.environ.get("ASSAY_CORPUS")
@@ -338,7 +338,7 @@ SMALL = trace(
 ).encode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @example(edits=[(533, b"\xff", 0)])  # inside the dimensions of an operator
 @example(edits=[(493, b"999999999999999999999999999999", 1)])  # a size that no call has
 @example(edits=[(493, b"9" * 30, 0), (493, b"9" * 30, 1)])

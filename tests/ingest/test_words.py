@@ -11,6 +11,8 @@ from assay.ingest.source.opening import Source, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 DIGITS = "0123456789"
 
 
@@ -35,7 +37,7 @@ def pages(draw: st.DrawFn) -> tuple[list[str], list[Word]]:
     return [line + end for line in lines], words
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(pages())
 def test_words_are_the_numbers_in_the_text(page: tuple[list[str], list[Word]]) -> None:
     lines, words = page

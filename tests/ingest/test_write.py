@@ -19,10 +19,12 @@ from ..conftest import FIXTURES
 BROKEN = b"| TP | Sec/it |\n|----|--------|\n| 8 | 1.5 |\n| 8 | 1.5 | 2 |\n| \xff8 | 1.5 |\n"
 
 
-def test_a_saved_reading_is_read_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_saved_reading_is_read_back(share: int, tmp_path: Path) -> None:
     (tmp_path / "broken.md").write_bytes(BROKEN)
     (tmp_path / "prose.txt").write_text("nothing of interest\n")
-    outcome = read([FIXTURES, tmp_path / "broken.md", tmp_path / "prose.txt", tmp_path / "gone"])
+    odd = [tmp_path / name for name in ("broken.md", "prose.txt", "gone")]
+    outcome = read([*inputs([FIXTURES])[::share], *odd])
     save(outcome, tmp_path / "out")
     again = read([tmp_path / "out"])
 
@@ -49,7 +51,7 @@ def test_the_quarantine_keeps_bad_bytes(tmp_path: Path) -> None:
 def test_another_folder_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(FileExistsError, match="holds files"):
-        save(read([FIXTURES]), tmp_path)
+        save(read([FIXTURES / "gemm_table"]), tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "precious"
 
 

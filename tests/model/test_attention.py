@@ -9,6 +9,8 @@ from assay.model.machines.datasheets import machine, machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 sizes = st.integers(1, 64)
 
 
@@ -36,7 +38,7 @@ def test_a_cache_only_masks_the_new_corner() -> None:
     assert attention.flop(table(kv_seq=4096.0)).item() == attention.flop(table()).item()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(batch=sizes, seq=sizes, heads=sizes, data=st.data())
 def test_never_faster_than_the_roofline(
     batch: int, seq: int, heads: int, data: st.DataObject
@@ -111,7 +113,7 @@ def test_a_kernel_that_cannot_run_is_replaced_and_rows_may_differ() -> None:
     assert both.tolist() == [first, attention.training_time(table(), "cudnn", "hopper").item()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(name=st.sampled_from(attention.GENERATIONS), data=st.data(),
        accelerator=st.sampled_from(sorted(machines())),
        direction=st.sampled_from(["forward", "backward"]))  # fmt: skip

@@ -7,6 +7,8 @@ from assay.model.kernels.kernel import Floats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 FREE = {"latency": 1e-12, "step": 1e-15, "segment": 1e-20, "copy": 1e9, "switch_latency": 1e-12}
 
 
@@ -80,7 +82,7 @@ def test_a_group_over_nodes_without_a_known_network_has_no_time() -> None:
     assert np.isnan(seconds(table("all_reduce", 1e9, 32.0, ranks_per_node=8.0)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     name=st.sampled_from(collective.OPERATIONS),
     size=st.floats(1, 1e10),

@@ -9,6 +9,8 @@ from deepflow_transcription import GIB, transcribe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 KIB = 1024.0
 SEED = {
     "case": "seed",
@@ -74,7 +76,7 @@ configurations = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(configurations)
 def test_random_configurations(changes: dict) -> None:
     """Compute- and memory-bound GEMMs, slow gradients, a cache that owes power."""

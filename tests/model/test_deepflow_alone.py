@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_deepflow import SEED
 
+from tests.conftest import examples
+
 PLACES = {
     "parameters": 1e7, "memory": 2**30 / 10, "memory_per_shard": 2**30 / 10,
     "intensity": 0.01, "intensity_t": 0.01, "inflection": 0.01, "inflection_t": 0.01,
@@ -52,7 +54,7 @@ sizes = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sizes)
 def test_a_workload_is_found_again(changes: dict[str, float]) -> None:
     observed = printed(**changes)

@@ -5,6 +5,8 @@ from assay.model.kernels.kernel import Floats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 H100 = {"peak": 989e12, "memory_bandwidth": 3352e9, "itemsize": 2.0, "link_bandwidth": 450e9}
 
 
@@ -50,7 +52,7 @@ def test_a_configuration_for_these_experts_is_faster() -> None:
     assert experts.grouped(unknown, experts.GROUPED.starts)[0] == seconds()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tokens=st.integers(64, 65536), count=st.sampled_from([8, 64, 256]),
        ranks=st.sampled_from([1, 2, 8]), topk=st.integers(1, 8), width=st.integers(16, 8192),
        skew=st.sampled_from([0.0, 1.01, 1.2]), tuned=st.sampled_from([0.0, 1.0]))  # fmt: skip
@@ -66,7 +68,7 @@ def test_any_layer_takes_a_finite_time_below_no_roofline(
     assert twice > 0.9 * time  # tiles fill up, and popularity is drawn anew
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(tokens=st.integers(1, 10**6), topk=st.integers(1, 16), sms=st.integers(1, 32),
        dispatch=st.sampled_from([0.0, 1.0]))  # fmt: skip
 def test_an_exchange_keeps_to_its_links(tokens: int, topk: int, sms: int, dispatch: float) -> None:

@@ -9,6 +9,8 @@ from assay.model.stacks.stack import packaged, stack_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
+
 MACHINES = ("A100-80g", "H100", "H200", "B200")
 sizes = st.integers(1, 1024).map(lambda x: 8 * x)
 
@@ -62,7 +64,7 @@ def test_alignment_looks_at_contiguous_dimensions(
     assert gemm.misaligned(at).tolist() == [expected]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(machine=st.sampled_from(MACHINES), m=sizes, n=sizes, k=sizes, name=st.sampled_from(
     ["b3", "c5", "c7"]))  # fmt: skip
 def test_no_kernel_beats_the_roofline(machine: str, m: int, n: int, k: int, name: str) -> None:
@@ -72,7 +74,7 @@ def test_no_kernel_beats_the_roofline(machine: str, m: int, n: int, k: int, name
     assert seconds(model, at, **perfect) > seconds(gemm.ROOFLINE, at)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(m=sizes, n=sizes, k=sizes, more=st.integers(1, 512), axis=st.sampled_from("mnk"),
        name=st.sampled_from(["roofline", "b3", "c7"]))  # fmt: skip
 def test_larger_takes_longer(*, m: int, n: int, k: int, more: int, axis: str, name: str) -> None:
@@ -83,7 +85,7 @@ def test_larger_takes_longer(*, m: int, n: int, k: int, more: int, axis: str, na
     assert large >= small * (1 - 1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(m=sizes, n=sizes, k=sizes)
 def test_b3_scales_with_the_machine(m: int, n: int, k: int) -> None:
     at = table(m=m, n=n, k=k)
@@ -136,7 +138,7 @@ def test_more_of_a_load_is_faster() -> None:
     assert times[-1] > 5 * times[0]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(name=st.sampled_from(sorted(machines())), b=st.sampled_from([1, 3, 512]),
        m=st.integers(1, 9000), n=st.integers(1, 9000), k=st.integers(1, 9000))  # fmt: skip
 def test_any_shape_on_any_machine(name: str, b: int, m: int, n: int, k: int) -> None:

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from assay.model.fit import kernel_fit
 from assay.model.fit.learnt import Calibrated, Interval, learn
 from assay.model.fit.neighbours import Neighbours
 from assay.model.frames import PREDICTION
@@ -158,6 +159,13 @@ def made(count: int, spread: float) -> tuple[dict[str, np.ndarray], np.ndarray, 
     return table, gemm.b3(table, gemm.B3.starts) * noise, np.arange(count) % 60
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few starts of each fit: these tests are not about the least residual."""
+    monkeypatch.setattr(kernel_fit, "SCOUTS", 20)
+
+
+@pytest.mark.usefixtures("quick")
 def test_intervals_cover_what_was_not_seen() -> None:
     table, seconds, groups = made(1200, 0.1)
     seen = groups < 30
@@ -169,6 +177,7 @@ def test_intervals_cover_what_was_not_seen() -> None:
     assert 0.85 < inside.mean() < 0.95
 
 
+@pytest.mark.usefixtures("quick")
 def test_learning_twice_gives_the_same() -> None:
     table, seconds, groups = made(200, 0.1)
     once, again = (

@@ -16,6 +16,7 @@ from assay.model.transformer.training_run import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import examples
 from tests.model.test_parallel import ROW, built
 
 ZERO = dict.fromkeys(SHAPE, 0.0) | {
@@ -232,7 +233,7 @@ def test_the_same_bytes_leave_a_node_whatever_the_tensor_degree():
     assert per_ring == pytest.approx(per_ring[0], rel=1e-3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(["peak", "memory_bandwidth", "link_bandwidth"]), st.floats(1.1, 3.0))
 def test_a_faster_machine_is_not_slower(fact, factor):
     one = built()

@@ -26,17 +26,22 @@ def test_the_page_is_up_to_date() -> None:
         assert f"`{name}`" in said
 
 
-def test_a_report_is_that_of_the_command() -> None:
+@pytest.fixture(scope="module")
+def reported() -> api.Compared:
+    return api.report(LOG)
+
+
+def test_a_report_is_that_of_the_command(reported: api.Compared) -> None:
     from assay.validate.cli import app
     from typer.testing import CliRunner
 
     done = CliRunner().invoke(app, ["report", str(LOG), "--json"])
-    assert json.loads(done.stdout) == json.loads(json.dumps(api.report(LOG).document()))
+    assert json.loads(done.stdout) == json.loads(json.dumps(reported.document()))
 
 
-def test_steps_one_by_one_give_the_report() -> None:
+def test_steps_one_by_one_give_the_report(reported: api.Compared) -> None:
     found = api.read(LOG)
-    one, other = api.compare(found, api.predict(found)), api.report(LOG)
+    one, other = api.compare(found, api.predict(found)), reported
     assert one.document() == other.document() == api.compare(found).document()
 
 

@@ -11,7 +11,6 @@ from assay.validate.report.contradictions import render
 
 from tests.conftest import FIXTURES
 
-FOUND = findings(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).reading)
 ONE = Finding(
     "rate-from-time", "identity", "error", (Span("a.md", 7, 1), Span("a.md", 3, 1)),
     (Number("model_flops_rate", 1.4348e14, 1.43475e14, 1.4349e14, "flop/s"),
@@ -34,10 +33,15 @@ def test_a_finding_as_text() -> None:
     )
 
 
+@pytest.fixture(scope="module")
+def found() -> list[Finding]:
+    return findings(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).reading)
+
+
 @pytest.mark.parametrize("width", [40, 80, 160])
-def test_lines_are_folded_between_words(width: int) -> None:
-    text = render(FOUND, width=width)
-    assert " ".join(text.split()) == " ".join(render(FOUND).split())
+def test_lines_are_folded_between_words(width: int, found: list[Finding]) -> None:
+    text = render(found, width=width)
+    assert " ".join(text.split()) == " ".join(render(found).split())
     words = [word for line in text.splitlines() if len(line) > width for word in line.split()]
     assert all(len(word) > width - 13 for word in words if "/" in word)
     assert not any(line.strip().startswith("%") for line in text.splitlines())

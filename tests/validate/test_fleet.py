@@ -13,7 +13,7 @@ from assay.validate.predict.forecasts import MOST_PARTS, held_together
 from assay.validate.report import json_document
 from assay.validate.report.layout import told_apart
 from assay.validate.runs.run_record import records
-from assay.validate.score.assess import assess
+from assay.validate.score.assess import Report, assess
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,18 +28,23 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return inputs.fleet(tmp_path_factory.mktemp("logs"), 70)
 
 
-def test_runs_are_those_of_each_log_alone(fleet: Path) -> None:
-    together = {run.source: run for run in records(assess([fleet], machine=MACHINE))}
-    assert len(together) == 70
+@pytest.fixture(scope="module")
+def together(fleet: Path) -> Report:
+    return assess([fleet], machine=MACHINE)
+
+
+def test_runs_are_those_of_each_log_alone(fleet: Path, together: Report) -> None:
+    found = {run.source: run for run in records(together)}
+    assert len(found) == 70
     for path in sorted(fleet.iterdir())[::16]:
         (alone,) = records(assess([path], machine=MACHINE))
         assert alone.predicted_step_time is not None
-        assert together[path.as_posix()] == alone
+        assert found[path.as_posix()] == alone
 
 
-def test_two_processes_say_what_one_says(fleet: Path) -> None:
-    one, two = (assess([fleet], machine=MACHINE, workers=count) for count in (1, 2))
-    assert json_document.dumps(one) == json_document.dumps(two)
+def test_two_processes_say_what_one_says(fleet: Path, together: Report) -> None:
+    two = assess([fleet], machine=MACHINE, workers=2)
+    assert json_document.dumps(together) == json_document.dumps(two)
 
 
 def test_a_thousand_logs_are_no_thousand_fits(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:

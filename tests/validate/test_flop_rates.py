@@ -27,12 +27,12 @@ def table(head, value, title=TITLE, batch=("GBS", 128)):
     )
 
 
-def told(tmp_path, *texts):
+def told(tmp_path, *texts, models=("step",)):
     paths = []
     for at, text in enumerate(texts):
         paths.append(tmp_path / f"{at}.md")
         paths[-1].write_text(text, encoding="utf-8")
-    return assess(paths)
+    return assess(paths, models=models)
 
 
 def of_step(report):
@@ -101,7 +101,7 @@ def test_the_formula_that_the_document_proves_is_the_row_s_own(tmp_path):
     ],
 )  # fmt: skip
 def test_a_row_that_is_not_complete_stays_without(tmp_path, text, reason):
-    report = told(tmp_path, text)
+    report = told(tmp_path, text, models=())
     assert of_step(report) == []
     assert report.comparison.unpredicted.height == 1
     shown = str(unpredicted(report)) + most_wanted(report)

@@ -21,7 +21,7 @@ MOSAIC = FIXTURES / "markdown_table" / "mosaic_2022.md"
 
 @cache
 def report(path: Path, machine: str | None = None) -> Report:
-    return assess([path], machine=machine)
+    return assess([path], machine=machine, models=["constant_mfu"])
 
 
 def lines(frame: pl.DataFrame) -> list[int]:
@@ -96,7 +96,7 @@ def test_the_vocabulary_that_rates_single_out() -> None:
 def test_corrections_are_applied_when_asked() -> None:
     plain = report(PREQUEL).cases.configuration.filter(pl.col("line") == 319).row(0, named=True)
     assert (plain["gpus"], plain["dp"], plain["tp"], plain["pp"]) == (320, 8, 8, 10)
-    found = assess([PREQUEL], apply_corrections=True)
+    found = assess([PREQUEL], apply_corrections=True, models=["constant_mfu"])
     row = found.cases.configuration.filter(pl.col("line") == 319).row(0, named=True)
     assert (row["gpus"], row["dp"], row["tp"], row["pp"]) == (320, 4, 8, 10)
     marked = found.cases.origins.filter(pl.col("value_origin") == "corrected")
@@ -113,7 +113,7 @@ def test_rows_that_contradict_themselves_are_not_scored() -> None:
     wrong = {319, 329, 330, 331, 340}
     assert set(_lines(found.contradicted["case"])) == wrong
     assert set(found.scored["line"]).isdisjoint(wrong)
-    kept = assess([PREQUEL], keep_contradicted=True)
+    kept = assess([PREQUEL], keep_contradicted=True, models=["constant_mfu"])
     assert {319, 329, 330, 331} <= set(kept.scored["line"])
     assert kept.contradicted.is_empty()
 

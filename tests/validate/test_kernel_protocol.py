@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from assay.model.fit import kernel_fit
 from assay.model.kernels import gemm
 from assay.model.kernels.kernel import inputs, with_facts
 from assay.validate.calibrate import kernel_stacks
@@ -35,6 +36,13 @@ def some(count: int = 300) -> pl.DataFrame:
     return frame.with_columns(time=pl.Series(time * np.exp(0.05 * random.standard_normal(count))))
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few starts of each fit: these tests are not about the least residual."""
+    monkeypatch.setattr(kernel_fit, "SCOUTS", 2)
+
+
+@pytest.mark.usefixtures("quick")
 def test_each_half_is_predicted_by_the_other() -> None:
     frame = some()
     found = kernels.held_out(frame, "gemm", gemm.B3)
@@ -44,6 +52,7 @@ def test_each_half_is_predicted_by_the_other() -> None:
     assert 0.8 < (found["time"].is_between(found["low"], found["high"])).mean() < 1.0  # type: ignore[operator]
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_part_takes_one_machine_and_leaves_rows_without_time_out() -> None:
     frame = some(50).with_columns(time=pl.when(pl.col("m") > 100).then("time"))
     one = kernel_stacks.part(frame, "gemm", origin="here", kernel=gemm.B3, draws=0)
@@ -53,6 +62,7 @@ def test_a_part_takes_one_machine_and_leaves_rows_without_time_out() -> None:
         kernel_stacks.part(mixed, "gemm", origin="here")
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_stack_has_an_assumed_streaming_kernel() -> None:
     one = kernel_stacks.part(some(50), "gemm", origin="here", kernel=gemm.B3, draws=0)
     assert kernel_stacks.stack("H100", {"gemm": one}).part("pointwise").origin.startswith("assumed")

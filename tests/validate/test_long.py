@@ -18,6 +18,7 @@ from assay.validate.runs.run_record import records
 from assay.validate.score.assess import Report, assess
 
 from tests.benchmarks.inputs import ARGUMENTS, ITERATION
+from tests.conftest import mostly_slow
 
 ROWS = 12_000
 """Iterations of a log: more than are held."""
@@ -48,19 +49,19 @@ def lines(
 
 
 LOGS = {
-    "plain": lambda: [dump(), *lines(1)],
     "wrong rates": lambda: [dump(), *lines(2, bad=0.004)],
+    "plain": lambda: [dump(), *lines(1)],
     "a batch that grows": lambda: [dump(), *lines(3, ramp=True)],
+    "a restart": lambda: [dump(), *lines(6), dump(), *lines(7, begin=9_000, rows=5_000)],
     "two jobs": lambda: [
         dump(), *lines(4, rows=8_000),
         dump(tensor_model_parallel_size=4, data_parallel_size=8), *lines(5, rows=8_000),
     ],
-    "a restart": lambda: [dump(), *lines(6), dump(), *lines(7, begin=9_000, rows=5_000)],
     "no arguments": lambda: list(lines(8)),
 }  # fmt: skip
 
 
-@pytest.fixture(params=LOGS, scope="module")
+@pytest.fixture(params=mostly_slow(LOGS, 3), scope="module")
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Report, Report]:
@@ -107,6 +108,7 @@ def test_json_tells_of_runs_and_not_of_lines(both: tuple[Report, Report]) -> Non
     assert not said["unpredicted"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_lines_are_few_cases(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text("".join([dump(), *lines(9, rows=100_000)]), encoding="utf-8")
@@ -131,7 +133,7 @@ def test_odd_rows_are_held(tmp_path: Path) -> None:
     assert len(held) < sift.LONG
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", mostly_slow([2, 1]))
 def test_a_folder_of_long_logs_says_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:

@@ -154,6 +154,7 @@ def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():
     assert "are fitted: the stack has seen them" in text
 
 
+@pytest.mark.slow  # test_calibrate.py asks it of attention, which is fitted sooner
 def test_kernels_that_a_stack_has_seen_are_no_accuracy_of_it(tmp_path, monkeypatch):
     """Half of the products are calibrated; of the table only the other half is scored."""
     monkeypatch.setattr(kernel_fit, "SCOUTS", 2)  # it is not about how good the fit is

@@ -7,7 +7,7 @@ import json
 import pytest
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.record import Span
-from assay.validate.laws.finding import Number
+from assay.validate.laws.finding import Finding, Number
 from assay.validate.laws.laws import findings
 from assay.validate.report import sarif
 from jsonschema import Draft202012Validator
@@ -101,23 +101,26 @@ SCHEMA = {
 }
 """The schema of SARIF 2.1.0, of what is used, with nothing allowed beside it."""
 
-FOUND = findings(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).reading)
+
+@pytest.fixture(scope="module")
+def found() -> list[Finding]:
+    return findings(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).reading)
 
 
 @pytest.mark.parametrize("source", ["a.log", "runs/a b.log", "/tmp/x/a.log", "a\udcff.log", "-"])
-def test_it_keeps_to_the_schema(source: str) -> None:
+def test_it_keeps_to_the_schema(source: str, found: list[Finding]) -> None:
     moved = [
         each._replace(spans=tuple(Span(source, span.line, span.column) for span in each.spans))
-        for each in FOUND
+        for each in found
     ]
     document = json.loads(sarif.dumps(moved).encode("utf-8"))
     Draft202012Validator(SCHEMA).validate(document)
     (run,) = document["runs"]
-    assert len(run["results"]) == len(FOUND)
+    assert len(run["results"]) == len(found)
 
 
-def test_it_opens_at_the_line() -> None:
-    (run,) = json.loads(sarif.dumps(FOUND))["runs"]
+def test_it_opens_at_the_line(found: list[Finding]) -> None:
+    (run,) = json.loads(sarif.dumps(found))["runs"]
     said = {
         (result["ruleId"], place["physicalLocation"]["region"]["startLine"])
         for result in run["results"]
@@ -129,7 +132,7 @@ def test_it_opens_at_the_line() -> None:
     assert other["physicalLocation"]["region"]["startLine"] == 279
 
 
-def test_bounds_that_are_open_are_null() -> None:
+def test_bounds_that_are_open_are_null(found: list[Finding]) -> None:
     number = Number("step_time", 1.0, 1.0, float("inf"), "s")
-    text = sarif.dumps([FOUND[0]._replace(implied=(number,))])
+    text = sarif.dumps([found[0]._replace(implied=(number,))])
     assert json.loads(text)["runs"][0]["results"][0]["properties"]["implied"][0]["high"] is None

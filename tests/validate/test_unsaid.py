@@ -11,7 +11,7 @@ def told(tmp_path, text):
     """The case of each row: its values and their origins, and the report."""
     path = tmp_path / "a.md"
     path.write_text(text, encoding="utf-8")
-    report = assess([path])
+    report = assess([path], models=["step", "constant_mfu"])
     origins = {
         (case, name): (origin, law)
         for case, name, origin, law in report.cases.origins.select(

@@ -52,20 +52,22 @@ def total(seeds: range, folder: Path) -> Counter[str]:
     return verdicts
 
 
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_few_of_each_kind(kind: str, tmp_path: Path) -> None:
+def test_a_few_of_each_kind(kind: str, count: int, tmp_path: Path) -> None:
     verdicts: Counter[tuple[str, str]] = Counter()
-    for seed in range(4):
+    for seed in range(count):
         verdicts += judged(drawn(Random(f"{kind} {seed}"), kind), tmp_path)
     assert {name for verdict, name in verdicts if verdict == "wrong"} == set()
     said = sum(n for (verdict, _), n in verdicts.items() if verdict in ("right", "unknown"))
     assert sum(n for (v, _), n in verdicts.items() if v == "unknown") <= UNKNOWN * said
 
 
+@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_a_few_logs_of_each_carrier(carrier: str, tmp_path: Path) -> None:
+def test_a_few_logs_of_each_carrier(carrier: str, count: int, tmp_path: Path) -> None:
     verdicts: Counter[tuple[str, str]] = Counter()
-    for seed in range(3):
+    for seed in range(count):
         verdicts += judged(drawn_log(Random(f"{carrier} {seed}"), carrier), tmp_path)
     assert {verdict for verdict, _ in verdicts} == {"right"}, verdicts
 

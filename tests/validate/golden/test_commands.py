@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,9 +23,10 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["golden", *map(str, arguments)])
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "logs"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two inputs with the goldens that the command writes beside them."""
+    root = tmp_path_factory.mktemp("whole") / "logs"
     (root / "deep").mkdir(parents=True)
     (root / "gemm.csv").write_text(TABLE)
     (root / "deep" / "gemm.csv").write_text(TABLE)
@@ -35,6 +37,12 @@ def folder(tmp_path: Path) -> Path:
         f"new: {root}/gemm.golden",
     ]
     return root
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of them, to change."""
+    return Path(shutil.copytree(whole, tmp_path / "logs"))
 
 
 def test_goldens_stand_until_something_changes(folder: Path) -> None:
