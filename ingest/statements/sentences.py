@@ -382,12 +382,25 @@ def _attention(text: str) -> Part | None:
     found = every[0]
     if _OF_ITSELF.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
         return None
+    without = found["off"] and found["off"].casefold().startswith("without")
+    if without and _BEGINS.search(text, 0, found.start()) and _AND_SO.match(text, found.end()):
+        return None  # `without FlashAttention scores are stored` is of no run
     if not any(found.groups()) and (
         _OFF.search(_clause(text, found)) or _CONDITION.match(text, found.end())
     ):
         return None
     return Part("attention", kinds.pop(), found.start())
 
+
+_BEGINS = deferred(r"(?:^|[.;:(–—] ?)\W*(?:and |but )?$")
+
+_AND_SO = deferred(
+    r"[`*_]{0,2}(?: (?:kernels?|2|3))?,? (?:[\w-]+ ){0,6}?(?:is|are|was|were|be|do|does|did|has|have"
+    r"|had|use[sd]?|needs?|needed|takes?|took|runs?|ran|doubles?|grows?|falls?|drops?|fits?|goes"
+    r"|we|it|you|one|would|could|can|will|stores?|stored)\b",
+    re.IGNORECASE,
+)
+"""Behind what a clause begins to say is not so: how it is then."""
 
 _NOT_SEQUENCE_PARALLEL = deferred(
     r"\b(?:no|without|disabl(?:ed?|ing)|not us(?:e|ed|ing)|turn(?:ed)? off)(?: any)? "
