@@ -17,7 +17,8 @@ from assay.ingest.vocabulary.attention_names import switches_flash
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
 _SWITCH = re.compile(
-    r"-{0,2}(?:[A-Za-z_]\w{0,24}[./]){0,3}(?:(?:use|with|enable|is|train|amp)[-_ ]?)?(fp16|bf16|fp8|tf32|float16|bfloat16)"
+    r"-{0,2}(?:[A-Za-z_]\w{0,24}[./]){0,3}(?:(?:use|with|enable|is|train|amp)[-_ ]?)?"
+    r"(fp16|bf16|fp8|tf32|float16|bfloat16)"
     r"(?:[-_ ](?:enabled|on|amp|training))?\??"
     r"|(?:AMP|autocast|mixed[-_ ]precision) ?[(\[](fp16|bf16|float16|bfloat16)[)\]]\??",
     re.IGNORECASE,

@@ -395,8 +395,8 @@ def _attention(text: str) -> Part | None:
 _BEGINS = deferred(r"(?:^|[.;:(–—] ?)\W*(?:and |but )?$")
 
 _AND_SO = deferred(
-    r"[`*_]{0,2}(?: (?:kernels?|2|3))?,? (?:[\w-]+ ){0,6}?(?:is|are|was|were|be|do|does|did|has|have"
-    r"|had|use[sd]?|needs?|needed|takes?|took|runs?|ran|doubles?|grows?|falls?|drops?|fits?|goes"
+    r"[`*_]{0,2}(?: (?:kernels?|2|3))?,? (?:[\w-]+ ){0,6}?(?:is|are|was|were|be|do|does|did|has"
+    r"|have|had|use[sd]?|needs?|needed|takes?|took|runs?|ran|doubles?|grows?|falls?|drops?|fits?|goes"
     r"|we|it|you|one|would|could|can|will|stores?|stored)\b",
     re.IGNORECASE,
 )
