@@ -237,6 +237,7 @@ def read_context(
 _COMMENT = deferred(
     r"\s*\*\*@?([\w.-]+)\*\*(?: \([^()]*\))?"
     rf"(?:,? (?:commented|replied|wrote|said|left a comment)\b|{POSTED}[^|]{{0,40}}$)"
+    r"|\s{0,4}(?:> ?)?\*\*@([\w.-]{2,38})\*\*(?: ?\([\w ]{2,24}\))?(?: ?[·•][^|.!?]{0,60})?\s*$"
 )
 """How a comment of a thread begins: it is of its author's runs, as all others of that author."""
 
@@ -316,13 +317,16 @@ def _opened(
     """The open headings at a line, which may be one itself or begin a comment of a thread, whose
     own headings are parts of it; `authors` are the sections of those who have written before."""
     comment = None if heading else _COMMENT.match(line.text)
-    author = comment[1] if comment else author_of(line.text) if heading else ""
+    who = (comment[1] or comment[2]) if comment else None
+    author = who or (author_of(line.text) if heading else "")
     level = len(heading[1]) if heading else LEVEL_OF_COMMENTS
     if not author:
         begun = next((opened[-1][0] for opened in authors.values()), level)
         return path if not heading or level > begun else _entered(context, path, line, level)
     context.comments.append(line.number)
-    path = authors.setdefault(author, _entered(context, path, line, level))
+    first = context.sections[0][0] if context.sections and comment else 0
+    title = [p for p in path[:1] if p[1] == first and p[0] == level]  # of the thread, as deep
+    path = authors.setdefault(author, [*title, *_entered(context, path, line, level)])
     context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
     return path
 
