@@ -547,14 +547,34 @@ def _raise_set_ups(
         for each, parent in mine:
             for name, cell in each.values.items() if not each.here else ():
                 said.setdefault((parent, name), set()).add(saying(cell))
-        doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
-        raised |= {id(each): parent for each, parent in mine if parent not in doubtful}
+        twice = {key for key, cells in said.items() if len(cells) > 1}
+        apart = {id(each) for each, parent in mine if _of_one_machine(each, parent, twice)}
+        doubtful = {
+            parent for each, parent in mine
+            if id(each) not in apart and any((parent, name) in twice for name in each.values)
+        }  # fmt: skip
+        raised |= {
+            id(each): parent for each, parent in mine
+            if parent not in doubtful and id(each) not in apart
+        }  # fmt: skip
     beside = [(s, raised[id(s)]) for s, _ in told if id(s) in raised]
     commands = _commands_raised(context, parents, blocks, beside)
     context.statements = [
         commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
         for each in context.statements
     ]
+
+
+def _of_one_machine(
+    statement: Statement, parent: Sequence[int], twice: Set[tuple[Sequence[int], str]]
+) -> bool:
+    """Whether a statement says nothing but what one of several machines has: of how runs were set
+    up it leaves nothing open."""
+    names = statement.values.keys()
+    return names <= _OF_A_MACHINE and any((parent, name) in twice for name in names)
+
+
+_OF_A_MACHINE = {"gpu", "gpus", "nodes", "gpus_per_node", "network"}
 
 
 def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:
