@@ -509,7 +509,8 @@ def _raise_set_ups(
 
     Only where no row stands below that heading, and where nothing else that is raised beside it
     says a field otherwise; what a block of code says, a command to try perhaps, stays in its
-    section, but for what names the machine or stands under a heading of what all have in common.
+    section, but for what names the machine or stands under a heading of what all have in common,
+    and for options alone, without a command that they are of.
     """
     ends = [*(line for line, _ in context.sections), math.inf]
     rows = sorted(lines)
@@ -530,6 +531,7 @@ def _raise_set_ups(
         if (path[:-1] in paths and part_of_set_up(context.titles[line]))
         or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
     }  # fmt: skip
+    options = _of_options(blocks, texts)
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
@@ -538,6 +540,7 @@ def _raise_set_ups(
             s.line not in blocks
             or _NAMES_MACHINE.match(texts[s.line])
             or of_constants(context.titles.get(s.section[-1], ""))
+            or blocks[s.line].begin in options
         )
     ]  # fmt: skip
     raised: dict[int, tuple[int, ...]] = {}
@@ -563,6 +566,18 @@ def _raise_set_ups(
         commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
         for each in context.statements
     ]
+
+
+def _of_options(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
+    """Where the blocks begin that are options and nothing else: `--num-layers 40 \\`."""
+    found, others = set[int](), set[int]()
+    for line, block in blocks.items():
+        if text := texts.get(line, "").strip(" \\"):
+            (found if _IS_OPTION.match(text) else others).add(block.begin)
+    return found - others
+
+
+_IS_OPTION = re.compile(r"--[a-z][\w-]+(?:[ =]|$)|# ")
 
 
 def _of_one_machine(
