@@ -1248,19 +1248,26 @@ _IN_FORMAT = re.compile(
 _A_PART_IN_FORMAT = re.compile(
     rf"({NUMBER_FORMAT})(?: ?\((?:(?:tensor|row|block|channel|group)-?wise|delayed|hybrid|dynamic"
     r"|e4m3|e5m2|TE|torchao|(?:delayed|dynamic) scaling)\)| (?:linear|training|autocast|AMP"
-    r"|mixed precision|matmuls?|GEMMs?|compute))?",
+    r"|mixed precision|matmuls?|GEMMs?|compute|(?:tensor|row|block|channel)-?wise"
+    r"|(?:delayed|dynamic|current)(?: scaling)?))?",
     re.IGNORECASE,
 )
 """One of several things that the name of a row says it ran with: `compile + float8 (rowwise)`."""
 
 
 def _among_parts(name: str) -> str | None:
-    """The one number format that a name of several parts has for one of them."""
-    if "+" not in name or len({each[0].casefold() for each in EVERY.finditer(name)}) != 1:
+    """The one number format that a name of several parts has for one of them.
+
+    >>> _among_parts("mxfp8, no compile"), _among_parts("fp8 tensorwise"), _among_parts("fp8 KV")
+    ('mxfp8', 'fp8', None)
+    """
+    if len({each[0].casefold() for each in EVERY.finditer(name)}) != 1:
         return None
-    parts = map(_A_PART_IN_FORMAT.fullmatch, map(str.strip, name.split("+")))
+    parts = map(_A_PART_IN_FORMAT.fullmatch, map(str.strip, _PLUS_OR_COMMA.split(name)))
     return next((found[1] for found in parts if found), None)
 
+
+_PLUS_OR_COMMA = re.compile("[+,，]")
 
 _BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
 
