@@ -251,10 +251,13 @@ class Binder:
     ) -> dict[Section, tuple[dict[str, Cell], Set[str]]]:
         """Settings that sections about the set-up below all tables say, by the headings around
         them, and the fields that no statement and no row says otherwise."""
-        last = max((line for row in rows for line, _ in row.places()), default=math.inf)
+        posts = {*self.context.comments}  # whose rows are of who wrote them
+        own = [row for row in rows if posts.isdisjoint(self.section(row.line))] or rows
+        last = max((line for row in own for line, _ in row.places()), default=math.inf)
         below: dict[Section, list[Statement]] = {}
         for each in statements:
             path = self.section(each.line) if each.line > last else ()
+            path = path if own is rows or posts.isdisjoint(path) else ()
             title = self.context.titles.get(path[-1], "") if path else ""
             around = each.section[:-1] if each.section == path else each.section
             if path and (of_set_up(title) or part_of_set_up(title)):
@@ -275,7 +278,7 @@ class Binder:
         return {
             name: cell
             for around, (told, alike) in self._set_up.items() if section[: len(around)] == around
-            if not any(differs_from(row.get(n), told[n]) for n in told.keys() - COUNTED)
+            if not any(_is_other(n, row.get(n), told[n]) for n in told.keys() - COUNTED)
             for name, cell in told.items() if name in alike
         }  # fmt: skip
 
@@ -652,6 +655,17 @@ class Binder:
             for by_size in self._said.get(statement.section, {}).values():
                 by_size.pop(name, None)
         self._dumped = set(values)
+
+
+def _is_other(name: str, own: Cell | None, said: Cell) -> bool:
+    """Whether a row has another value of a field than is said: a device in fewer words is none."""
+    if name == "gpu" and own is not None and own.state == said.state == "value":
+        held, told = (set(_GIGABYTES.findall(cell.text)) for cell in (own, said))
+        return line_of_other(own, said) != 0 or bool(held and told and held != told)
+    return differs_from(own, said)
+
+
+_GIGABYTES = re.compile(r"([0-9]+) ?G(?:i?B|o)?\b", re.IGNORECASE)
 
 
 def _alike(name: str) -> str:

@@ -32,6 +32,7 @@ from assay.ingest.binding.called import (
 )
 from assay.ingest.binding.comparing import may_hold, turned
 from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
+from assay.ingest.binding.same_as_row import set_up_like
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.row_texts import spoken_of_itself
@@ -92,6 +93,7 @@ def mentioned(
     called = by_size(paragraphs, models)
     page = model_of_page(paragraphs)
     since = 0
+    above: list[Sequence[Record]] = []
     settled = dict[str, int]()  # fields spoken of otherwise in this section, by where
     for table in around.tables(rows):
         begin = max(since, around.heading_above(table[0].line))
@@ -129,6 +131,11 @@ def mentioned(
                 row.cells["model"] = only[0]
             elif page and not named and not elsewhere:
                 row.cells["model"] = page
+        between = [
+            each for each, place in near if place == OWN and since < each.first < table[0].line
+        ]
+        set_up_like(table, between, above, [_spoken_by(row, tuned) for row in table])
+        above.append(table)
         since, settled = table[-1].line, apart
 
 

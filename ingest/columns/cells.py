@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 import polars as pl
-from assay.ingest.columns.composite import layout
+from assay.ingest.columns.composite import behind_model
 from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
@@ -482,9 +482,8 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         text = lead[1]
         record.other += [(spec.name, lead["beside"])] if lead["beside"] else []
     cell = Cell(text, at.line, at.column)
-    if spec.name == "model":  # `7B, TP=4`, `13B (tp2 pp4)`
-        _, _, rest = text.partition(",") if "," in text else text.partition("(")
-        for name, value in layout(rest.strip(" )")).items():
+    if spec.name == "model":
+        for name, value in behind_model(text).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
     if spec.name in _OF_AGAIN and _computed_again(record, spec, cell):
         return

@@ -785,6 +785,28 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     return said if alone or len(parts) > 1 else {}
 
 
+def behind_model(text: str) -> dict[str, str]:
+    """Settings that stand in brackets behind the name of a model, or behind a comma.
+
+    >>> behind_model("LLaMA 3.1 8B (BF16, 8 cards)"), behind_model("13B (tp2 pp4)")
+    ({'dtype': 'BF16', 'gpus': '8'}, {'tp': '2', 'pp': '4'})
+    >>> behind_model("7B, TP=4"), behind_model("Llama 3 8B (base, 8 experts)")
+    ({'tp': '4'}, {})
+    """
+    remarked = _REMARKED.search(text.strip())
+    if remarked is None:
+        _, _, rest = text.partition(",") if "," in text else text.partition("(")
+        return layout(rest.strip(" )"))
+    if said := layout(remarked[1]):
+        return said
+    for part in _APART_OF.split(remarked[1].strip()):
+        told = {n: value for n, value in named(part).items() if n not in ("model", "model_size")}
+        if any(said.get(name, value) != value for name, value in told.items()):
+            return {}
+        said |= told
+    return said
+
+
 _HOW_MUCH = deferred(
     r"(selective)(?:[ -](?:op|layer|activation|gradient))* ?-?(?:recomput\w*|check-?pointing|AC)"
     r"|(不|无|选择性?|完全|全量?)(?:激活)?重计算",

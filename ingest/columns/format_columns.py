@@ -1,26 +1,29 @@
-"""Columns that switch a number format on, or say in which one mixed precision computes.
+"""Columns that switch a number format or fused attention on, or say what AMP computes in.
 
 In: the columns of a table, its cells, and a row. Out: the format that the row ran in: `use_fp16` of
 1, `amp` of `bf16`. A row that has all of them off ran in none of these, and in nobody knows which.
+And how it computed attention: `FlashAttention` of `yes`, or of `no`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Record
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.attention_names import switches_flash
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
 _SWITCH = re.compile(
-    r"-{0,2}(?:(?:use|with|enable|is|train|amp)[-_ ]?)?(fp16|bf16|fp8|tf32|float16|bfloat16)"
+    r"-{0,2}(?:[A-Za-z_]\w{0,24}[./]){0,3}(?:(?:use|with|enable|is|train|amp)[-_ ]?)?"
+    r"(fp16|bf16|fp8|tf32|float16|bfloat16)"
     r"(?:[-_ ](?:enabled|on|amp|training))?\??"
     r"|(?:AMP|autocast|mixed[-_ ]precision) ?[(\[](fp16|bf16|float16|bfloat16)[)\]]\??",
     re.IGNORECASE,
 )
-"""A label of what is on or off: `use-fp16`, `AMP (bf16)`."""
+"""A label of what is on or off: `use-fp16`, `AMP (bf16)`, `config.bf16`."""
 
 _MIXED = re.compile(
     r"(?:use[-_ ])?(?:AMP|autocast|mixed[-_ ]?precision)(?:[-_ ](?:d?type|mode|precision))?",
@@ -77,3 +80,43 @@ def switch_format(record: Record, told: Mapping[str, str]) -> None:
     elif on or any(text in OFF for _, text in said):
         text = " ".join(text for _, text in said) or "off"
         record.cells["dtype"] = Cell(text, record.line, record.column, state="unknown")
+
+
+_FLASH_IN_SHORT = re.compile(r"(?:use|with)?fa[1-4]?")
+
+_CROSSES = {"x", "×"}
+"""Signs of what is on in some tables, and off in others."""
+
+
+_DASHES = {"-", "–", "—"}
+
+
+def flash_columns(
+    columns: Iterable[tuple[int, Column]], rows: Iterable[Sequence[str]]
+) -> frozenset[str]:
+    """Labels of columns that switch fused attention on or off, in words of nothing else.
+
+    >>> columns = list(enumerate(Column(label, None) for label in ("FlashAttention", "FA2")))
+    >>> sorted(flash_columns(columns, [["yes", "2.7.4"], ["no", "2.8.0"]]))
+    ['FlashAttention']
+    """
+    held, found = list(rows), set[str]()
+    for at, column in columns:
+        label = normalise(plain(column.label)) if len(column.label) <= LONGEST else ""
+        if column.spec or not (switches_flash(label) or _FLASH_IN_SHORT.fullmatch(label)):
+            continue
+        texts = {plain(row[at]).casefold() for row in held if at < len(row)}
+        if texts <= (ON | OFF) - _CROSSES and texts & ON:
+            found.add(column.label)
+    return frozenset(found)
+
+
+def switch_flash(record: Record, labels: Set[str]) -> None:
+    """Fill in how a row computes attention, by the one column of `flash_columns` that it has; of a
+    dash nobody knows whether it is off, or nothing is known of it."""
+    texts = [plain(text).casefold() for label, text in record.other if label in labels]
+    if len(texts) == 1 and texts[0] and "attention" not in record.cells:
+        kernel = "flash" if texts[0] in ON else "unfused"
+        cell = Cell(kernel, record.line, record.column)
+        dash = cell._replace(text=texts[0], state="unknown")
+        record.cells["attention"] = dash if texts[0] in _DASHES else cell

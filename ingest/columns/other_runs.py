@@ -45,7 +45,11 @@ _AT_ANOTHER_TIME = deferred(
     r"|\b(?:we|I)(?:'d)? (?:(?:also|still|now|then) )*(?:want|intend|aim|mean|like) to (?:also )?"
     r"(?:re-?)?(?:see|try|test|run|train|scale|measure|repeat|add|do|get|explore|look)\b"
     r"|之前的|此前|上一版|计划|预计|后续|前回|以前の|従来|次回|今後|予定"
-    r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?)\b"
+    r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?"
+    r"|erwarten|(?<!wie )erwartet|erhoffen|vermutlich|noch nicht|pas encore"
+    r"|nous (?:attendons|espérons)|esperamos|aún no|ainda não|non ancora|ci aspettiamo)\b"
+    r"|ещё не|ожидаем"
+    r"|预期|尚未|还没|まだ|期待|아직|기대"
     r"|\b(?:bientôt|comptons|prévoyons|demnächst|planeamos|planejamos|próxim[oa]s?|em breve)\b"
     r"|планиру\w+|\bскоро\b|в будущем|예정|계획|予定"
     r"|\b(?:prévu|prochaine?s?|auparavant|l['’]an dernier|à titre de comparaison)\b",

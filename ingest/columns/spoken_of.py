@@ -247,6 +247,8 @@ def settled_nearer(values: Mapping[str, Cell], nearer: Mapping[int, str]) -> fro
     >>> far = {"nodes": Cell("1", 3, 1), "gpus": Cell("8", 3, 4), "seq_len": Cell("4096", 3, 9)}
     >>> sorted(settled_nearer(far, {5: "Two nodes"})), settled_nearer(far, {5: "8 GPUs, 4k seq"})
     (['gpus', 'nodes'], frozenset())
+    >>> settled_nearer(far, {5: "LoRA r=16, same sequence length:"})
+    frozenset()
     """
     apart = set[str]()
     for at, text in nearer.items():
@@ -278,7 +280,7 @@ def _of_all_nodes(values: Mapping[str, Cell]) -> Cell | None:
 def _settles(text: str) -> frozenset[str]:
     """Fields that a text speaks of, whatever device it names."""
     kept = _unchanged(text)
-    text = _STAYS.sub(" ", text)
+    text = AS_ABOVE.sub(" ", _STAYS.sub(" ", text))
     own = _OF_EACH.sub(" ", text)
     forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
     return frozenset(

@@ -1,8 +1,9 @@
 """Settings that a text says of the rows in which another one is large enough: `SP where TP > 1`.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what such a
-sentence says of those that meet its condition; and these sentences, which say nothing of the rows
-that do not, nor of rows that do not print the number that is asked for.
+sentence says of those that meet its condition, and perhaps of those that do not (`otherwise it is
+off`); and these sentences, which say nothing else of the rows that do not, nor of rows that do not
+print the number that is asked for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from assay.ingest.columns.footnotes import clause_around
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, settings_of
+from assay.ingest.prose.claims import COUNTS
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import configured_by
@@ -42,10 +44,30 @@ _CONDITION = deferred(
     r")"
     r"|(?P<name3>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:が|이|가)?\s?(?P<n3>[0-9]{1,5})\s?"
     r"(?P<more3>(?:より大きい|を超える)(?:場合|とき)[はに]?|보다 (?:크면|클 때(?:는|만)?)"
-    r"|초과(?:면|일 때))",
+    r"|초과(?:면|일 때))"
+    r"|(?:^\W*|<(?:p|li|br|div)\b[^<>]{0,80}>\s*)(?P<equal4>with|on|for|at) "
+    rf"(?P<n4>[0-9]{{1,5}}|{'|'.join(COUNTS)}) "
+    r"(?P<name4>GPUs?|nodes?|cards?|devices?|chips?|NPUs?|machines?|servers?)"
+    r"(?=,? (?:we|I|they|(?:the|all|these|our) (?:runs?|models?|weights|states|layers))\b)",
     re.IGNORECASE,
 )
 """A condition on a number of a row."""
+
+_OTHERWISE = deferred(
+    r"[\s*_`]*[,;.:–—]?\s*(?:and |but )?(?:otherwise|elsewhere|else|in all (?:the )?other "
+    r"(?:rows|runs|cases)),? (?:(?:it|this|that|they) )?(?:(?:is|was|are|were|stays|stayed) )?"
+    r"(?:(?:always|turned|switched|left) )?(?:off|not (?:used|enabled|on)|unused|disabled|none)\b",
+    re.IGNORECASE,
+)
+"""Behind what is so where a condition is met: elsewhere it is not."""
+
+_WITHOUT = {
+    "sequence_parallel": ("sequence_parallel", "False"),
+    "recompute": ("recompute", "none"),
+    "activation_checkpointing": ("recompute", "none"),
+    "attention": ("attention", "unfused"),
+}
+"""Settings of rows that are without a switch."""
 
 _SET = deferred(
     r"\b(?:use[sd]?|using|is|are|was|were|on|off|enabled?|disabled?|switch(?:ed)?|turn(?:ed)?|appl(?:y|ied)"
@@ -68,6 +90,7 @@ class _Saying(NamedTuple):
     sign: str
     number: float
     said: Explanation
+    others: Mapping[str, str]  # of the rows that do not meet the condition
 
 
 def tell(
@@ -86,10 +109,10 @@ def tell(
         general = saying.said.line < first
         here = [row for row in mine if general or bisect_right(heads, row.line) == section]
         for row in here:
-            if _meets(row, saying):
-                for name, text in saying.said.values.items():
-                    cell = Cell(text, row.line, row.column, value_origin="stated")
-                    row.cells.setdefault(name, cell)
+            met = _meets(row, saying)
+            for name, text in (saying.said.values if met else saying.others).items():
+                cell = Cell(text, row.line, row.column, value_origin="stated")
+                row.cells.setdefault(name, cell)
         if here:
             used.add(saying.said.line)
             explained.append(saying.said)
@@ -121,7 +144,10 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
             field, sign, number = _asked(found) if found else ("", "", 0.0)
             if told and field and field not in told:
                 places = tuple(placed(paragraph, begin + first, begin + last))
-                yield _Saying(field, sign, number, Explanation(told, places[0][0], places))
+                off = _OTHERWISE.match(text, begin + last) if len(told) == 1 else None
+                others = dict(_WITHOUT[n] for n in told if n in _WITHOUT) if off else {}
+                said = Explanation(told, places[0][0], places)
+                yield _Saying(field, sign, number, said, others)
 
 
 _QUOTED = re.compile(r"^\s*>+ ?")
@@ -133,11 +159,15 @@ _ASIDE = deferred(r"[(（][^()（）]{1,80}[)）]")
 
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:
     """The field that a condition asks for, how it compares, and with which number."""
-    held = {key.rstrip("23"): word for key, word in found.groupdict().items() if word}
+    counted = found["name4"]
+    held = {key.rstrip("234"): word for key, word in found.groupdict().items() if word}
     name = held["name"].casefold()
     field = NAMES.get(name) or configured_by(name) or ""
+    if counted:
+        field = "nodes" if counted.casefold().startswith(("node", "machine", "server")) else "gpus"
     sign = next(key for key in ("more", "least", "equal") if key in held)
-    return field, sign, 1.0 if held["n"].casefold() == "one" else float(held["n"])
+    count = held["n"].casefold()
+    return field, sign, float(COUNTS.get(count, count)) if count != "one" else 1.0
 
 
 def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:

@@ -120,7 +120,7 @@ _NUMBERS = re.compile(r"([A-Z]|<\w{1,12}>|\{\w{1,12}\})")
 
 _BETWEEN_NAMES = re.compile(r"\s*[/×,]\s*(?:and\s+)?|\s+(?:x|and)\s+")
 
-_PLAIN = deferred(r"\s*(?:[|#>]|<t|```|~~~|\.\. |[-=~+]{3})")
+_PLAIN = deferred(r"\s*(?:[|#>]|<t|<h[1-6]\b|```|~~~|\.\. |[-=~+]{3})")
 """How a line begins that is no prose."""
 
 _ITEM = re.compile(r"\s*(?:[-*+•]|[0-9]{1,2}[.)])\s")

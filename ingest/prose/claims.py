@@ -671,7 +671,8 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
     ("hidden", "embedding", r"(?:^|[,;(] ?)embeddings? (?:of )?(?=[0-9]{3}){N}(?=\s*(?:[,;.)]|$))"),
     (
         "hidden", "hidden|model|embedding",
-        r"\b(?:hidden|model|embedding)[ _-](?:state )?(?:sizes?|dim"
+        rf"\b(?!model[ _-]sizes?{_SET}[0-9]{{1,2}}(?![0-9,]))"  # in billions
+        r"(?:hidden|model|embedding)[ _-](?:state )?(?:sizes?|dim"
         r"(?:ension)?s?|dimensionality|width"
         rf"|units){_SET}{{N}}",
     ),

@@ -21,7 +21,8 @@ LAW = "the one model that the document says to train"
 
 _TRAINED = deferred(
     r"\b(?:I|we|my task was|our task was)\b(?P<how>[^.;:!?]{0,40}?)"
-    r"\b(?:adapt|fine-?tun|pre-?train|train|specialis|specializ)(?:e|ed|ing)?"
+    r"\b(?:adapt|fine-?tun|pre-?train|post-?train|train|specialis|specializ|extend|align|distil)"
+    r"(?:e|l|ed|ing)?"
     r" (?:(?:a|an|the|my|our|plain|whole|pretrained) ){0,2}[`*_]{0,2}(?=[A-Za-z0-9])",
     re.IGNORECASE,
 )

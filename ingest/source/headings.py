@@ -140,6 +140,8 @@ _SET_UP = deferred(
     r"|things|everything|(?:the|these) \w+))?"
     r"|how to read (?:the|these|this) (?:tables?|numbers|results|page)"
     r"|(?:test|measurement|benchmark(?:ing)?|experimental) (?:procedures?|protocols?|notes)"
+    r"|(?:(?:software|package|library|tested) )?versions?(?: info(?:rmation)?)?"
+    r"|(?:(?:(?:the|our|my|training|trainer|run|job|launch|common|shared) )+(?:arguments|options))"
     r"|(?:common|general) (?:notes|remarks)|(?:fixed )?facts|conventions|ground rules"
     r"|(?:settings|parameters|configuration) (?:of|for|in) (?:all|every) \w+"
     r"|what we (?:ran|train(?:ed)?) on"

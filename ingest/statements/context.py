@@ -238,6 +238,7 @@ def read_context(
 _COMMENT = deferred(
     r"\s*\*\*@?([\w.-]+)\*\*(?: \([^()]*\))?"
     rf"(?:,? (?:commented|replied|wrote|said|left a comment)\b|{POSTED}[^|]{{0,40}}$)"
+    r"|\s{0,4}(?:> ?)?\*\*@([\w.-]{2,38})\*\*(?: ?\([\w ]{2,24}\))?(?: ?[·•][^|.!?]{0,60})?\s*$"
 )
 """How a comment of a thread begins: it is of its author's runs, as all others of that author."""
 
@@ -317,13 +318,16 @@ def _opened(
     """The open headings at a line, which may be one itself or begin a comment of a thread, whose
     own headings are parts of it; `authors` are the sections of those who have written before."""
     comment = None if heading else _COMMENT.match(line.text)
-    author = comment[1] if comment else author_of(line.text) if heading else ""
+    who = (comment[1] or comment[2]) if comment else None
+    author = who or (author_of(line.text) if heading else "")
     level = len(heading[1]) if heading else LEVEL_OF_COMMENTS
     if not author:
         begun = next((opened[-1][0] for opened in authors.values()), level)
         return path if not heading or level > begun else _entered(context, path, line, level)
     context.comments.append(line.number)
-    path = authors.setdefault(author, _entered(context, path, line, level))
+    first = context.sections[0][0] if context.sections and comment else 0
+    title = [p for p in path[:1] if p[1] == first and p[0] == level]  # of the thread, as deep
+    path = authors.setdefault(author, [*title, *_entered(context, path, line, level)])
     context.sections[-1] = (line.number, tuple(number for _, number, _ in path))
     return path
 
@@ -506,7 +510,8 @@ def _raise_set_ups(
 
     Only where no row stands below that heading, and where nothing else that is raised beside it
     says a field otherwise; what a block of code says, a command to try perhaps, stays in its
-    section, but for what names the machine or stands under a heading of what all have in common.
+    section, but for what names the machine or stands under a heading of what all have in common,
+    and for options alone, without a command that they are of.
     """
     ends = [*(line for line, _ in context.sections), math.inf]
     rows = sorted(lines)
@@ -530,6 +535,7 @@ def _raise_set_ups(
     written = _configurations(blocks, texts)
     if (only := _only_configuration(context, written, held, rows)) and only not in parents:
         parents[only] = only[:-1]
+    options = _of_options(blocks, texts)
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
@@ -538,6 +544,7 @@ def _raise_set_ups(
             s.line not in blocks or s.line in written
             or _NAMES_MACHINE.match(texts[s.line])
             or of_constants(context.titles.get(s.section[-1], ""))
+            or blocks[s.line].begin in options
         )
     ]  # fmt: skip
     raised: dict[int, tuple[int, ...]] = {}
@@ -547,8 +554,16 @@ def _raise_set_ups(
         for each, parent in mine:
             for name, cell in each.values.items() if not each.here else ():
                 said.setdefault((parent, name), set()).add(saying(cell))
-        doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
-        raised |= {id(each): parent for each, parent in mine if parent not in doubtful}
+        twice = {key for key, cells in said.items() if len(cells) > 1}
+        apart = {id(each) for each, parent in mine if _of_one_machine(each, parent, twice)}
+        doubtful = {
+            parent for each, parent in mine
+            if id(each) not in apart and any((parent, name) in twice for name in each.values)
+        }  # fmt: skip
+        raised |= {
+            id(each): parent for each, parent in mine
+            if parent not in doubtful and id(each) not in apart
+        }  # fmt: skip
     beside = [(s, raised[id(s)]) for s, _ in told if id(s) in raised]
     commands = _commands_raised(context, parents, blocks, beside)
     context.statements = [
@@ -595,6 +610,30 @@ def _only_configuration(
     last = max(each.line for each in context.statements if each.line in written)
     apart = not section or section in held or ELSEWHERE.search(context.titles[section[-1]])
     return () if apart or len(names) < SPELLED_OUT or last > rows[0] else section
+
+
+def _of_options(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
+    """Where the blocks begin that are options and nothing else: `--num-layers 40 \\`."""
+    found, others = set[int](), set[int]()
+    for line, block in blocks.items():
+        if text := texts.get(line, "").strip(" \\"):
+            (found if _IS_OPTION.match(text) else others).add(block.begin)
+    return found - others
+
+
+_IS_OPTION = re.compile(r"--[a-z][\w-]+(?:[ =]|$)|# ")
+
+
+def _of_one_machine(
+    statement: Statement, parent: Sequence[int], twice: Set[tuple[Sequence[int], str]]
+) -> bool:
+    """Whether a statement says nothing but what one of several machines has: of how runs were set
+    up it leaves nothing open."""
+    names = statement.values.keys()
+    return names <= _OF_A_MACHINE and any((parent, name) in twice for name in names)
+
+
+_OF_A_MACHINE = {"gpu", "gpus", "nodes", "gpus_per_node", "network"}
 
 
 def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:

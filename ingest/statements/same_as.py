@@ -208,7 +208,7 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     first = before.number if before and begin < len(head) else line.number
     told_again = _IN_BRACKETS.match(whole, found.end())  # of the same, in few words
     told_apart = sentence.replace(told_again[0], " ", 1) if told_again else sentence
-    apart = frozenset(_apart(told_apart, own))
+    apart = frozenset(apart_from(told_apart, own))
     apart |= frozenset(_DEVICES if _OF_A_PROGRAM.match(found[0]) else ())
     return Reference(first, line.number, section, _place(found), own, apart)
 
@@ -332,14 +332,20 @@ def _place(found: re.Match[str]) -> str:
     return f"{kind} {told[kind]}" if kind in ("section", "table") else kind
 
 
-def _apart(sentence: str, own: Iterable[str]) -> Iterator[str]:
-    """Fields in which runs differ from those that they are set up like otherwise."""
+def apart_from(sentence: str, own: Iterable[str]) -> Iterator[str]:
+    """Fields in which runs differ from those that a sentence says that they are set up like, beside
+    what it says itself."""
     yield from turned(sentence)
     for other in _OTHER.finditer(sentence):
         yield from next(names for words, names in _OF_WORD if words.search(other["what"]))
     for name in own:
         yield name
         yield from _ALONG.get(name, ())
+
+
+def goes_along(name: str) -> Sequence[str]:
+    """Fields that do not hold where another one is not the same."""
+    return _ALONG.get(name, ())
 
 
 def taken_over(

@@ -344,7 +344,7 @@ _SWITCHES = {
 
 _FLASH = deferred(
     r"(?P<off>\b(?:no|without|not use|never use[sd]?) (?:any )?)?"
-    r"\b(?:flash[ -_]?att(?:ention|n)\b(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
+    r"(?<![A-Za-z0-9_])(?:flash[ -_]?att(?:ention|n)(?![A-Za-z_])(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
     r"|attention(?: backend| kernel)? ?[:=] ?(?:\w+ )?flash\b)"
     r"|(?P<plain>\b(?:eager|unfused|naive|un-fused|vanilla)(?: PyTorch)?[ -](?:(?:softmax"
     r"|self)[ -])?"
@@ -382,12 +382,33 @@ def _attention(text: str) -> Part | None:
     found = every[0]
     if _OF_ITSELF.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
         return None
+    without = found["off"] and found["off"].casefold().startswith("without")
+    if without and _BEGINS.search(text, 0, found.start()) and _AND_SO.match(text, found.end()):
+        return None  # `without FlashAttention scores are stored` is of no run
+    if not text.isascii() and _OFF_IN_ASIA.match(text, found.end()):
+        return None
     if not any(found.groups()) and (
         _OFF.search(_clause(text, found)) or _CONDITION.match(text, found.end())
     ):
         return None
     return Part("attention", kinds.pop(), found.start())
 
+
+_OFF_IN_ASIA = deferred(
+    r"[^,，、;；。.]{0,12}?(?:なし|無し|無効|オフ|使わ(?:ず|な)|(?:使って|して)い(?:な|ま?せん)|しません"
+    r"|有無|않|없|끔|끄|꺼|미사용|비활성|유무|여부|关闭|禁用|停用|未启用|未使用|与否|有无)"
+)
+"""Behind attention that is off, or perhaps: `FlashAttentionを無効にした`."""
+
+_BEGINS = deferred(r"(?:^|[.;:(–—] ?)\W*(?:and |but )?$")
+
+_AND_SO = deferred(
+    r"[`*_]{0,2}(?: (?:kernels?|2|3))?,? (?:[\w-]+ ){0,6}?(?:is|are|was|were|be|do|does|did|has"
+    r"|have|had|use[sd]?|needs?|needed|takes?|took|runs?|ran|doubles?|grows?|falls?|drops?|fits?|goes"
+    r"|we|it|you|one|would|could|can|will|stores?|stored)\b",
+    re.IGNORECASE,
+)
+"""Behind what a clause begins to say is not so: how it is then."""
 
 _NOT_SEQUENCE_PARALLEL = deferred(
     r"\b(?:no|without|disabl(?:ed?|ing)|not us(?:e|ed|ing)|turn(?:ed)? off)(?: any)? "
@@ -494,7 +515,8 @@ _UNSHARDED = deferred(
 )
 
 _OFF = deferred(
-    r"\b(?:no|without|not|disabl(?:ed?|ing)|off|never|avoid\w*)\b|[不未无]|没有|关闭", re.IGNORECASE
+    r"\b(?:no|without|not|disabl(?:ed?|ing)|off|never|avoid\w*)\b|[不未无]|没有|关闭|[禁停]用",
+    re.IGNORECASE,
 )
 
 _FOR_EACH = deferred(

@@ -375,5 +375,11 @@ _MAKERS = deferred(r"^(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|Instinct) )+")
 
 
 def saying(cell: Cell) -> tuple[str, float, str]:
-    """A cell's text, without the maker of a device, its scale and its state: what must agree."""
-    return _MAKERS.sub("", cell.text), cell.scale, cell.state
+    """A cell's text in small letters, without the maker of a device, its scale and its state: what
+    must agree."""
+    bare = _MAKERS.sub("", cell.text).casefold()
+    return _FORMATS.get(bare, bare), cell.scale, cell.state
+
+
+_FORMATS = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+"""Number formats that have two names."""

@@ -137,7 +137,10 @@ POSTED = (
 )
 """When a comment of a thread was posted, behind its author, in polars' syntax."""
 
-COMMENTS = rf"\*\*(?: \([^()]*\))?(?:,? (?:commented|replied|wrote|said|left a)|{POSTED})"
+COMMENTS = (
+    rf"\*\*(?: \([^()]*\))?(?:,? (?:commented|replied|wrote|said|left a)|{POSTED})"
+    r"|^\s*(?:> ?)?\*\*@[\w.-]{2,38}\*\*(?:\s*$| ?[·•(])"
+)
 """A comment of a thread begins there, behind the name of its author."""
 
 FORMS = (

@@ -43,6 +43,17 @@ _CANNOT_END = deferred(
     r"|were)|\b(?:on|with|over|across|using|of) [0-9][0-9,]*)\s*$"
 )
 
+_ENDS_IN_LABEL = deferred(
+    r"\b(?:lengths?|sizes?|batch(?:es)?|context|seq(?:len)?|hidden|stage|degree|width|TP|PP|DP|CP|EP"
+    r"|MBS|GBS)\s*$",
+    re.IGNORECASE,
+)
+
+_ITS_NUMBER = deferred(
+    r" {0,3}[0-9][0-9,]*[kK]?(?:[),.;]|\s*$| (?:and|with|on|in|for|at|per|tokens|everywhere)\b)"
+)
+"""How a line goes on with the number of a label that the one above ends in."""
+
 _ANY_WORD = deferred(r" {0,3}[*_]{0,2}[A-Z0-9][\w.-]*[*_]{0,2}(?:[ ,.)]|$)(?![^ ]* ?[:=|])")
 """A name or a number, with which a line begins that carries on one that cannot end so."""
 
@@ -77,9 +88,9 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     begins = line.text if "<" not in text else " ".join(line.text.split()).replace(" ,", ",")
     if not _OPEN.match(before.text):
         return {}
-    if not _GOES_ON.match(begins) and not (
-        _CANNOT_END.search(before.text) and _ANY_WORD.match(begins)
-    ):
+    open_end = _CANNOT_END.search(before.text) and _ANY_WORD.match(begins)
+    of_label = _ENDS_IN_LABEL.search(before.text) and _ITS_NUMBER.match(begins)
+    if not (_GOES_ON.match(begins) or open_end or of_label):
         return {}
     counted = _COUNTS.match(line.text)
     if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):

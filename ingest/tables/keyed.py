@@ -568,7 +568,8 @@ def _own_name(record: Record, *, by_size: bool) -> str:
 
 
 def shapes_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
-    """Shapes of models, by their names or sizes, as tables of a document say it: the first of each.
+    """Shapes of models, by their names or sizes, as tables of a document say it: the first of each,
+    with what others add that say nothing of it otherwise.
 
     >>> shapes_of([None, Keyed({"7B": {"layers": Cell("32", 4), "tp": Cell("2", 4)}}, ())])["7B"]
     {'layers': Cell(text='32', line=4, column=1, scale=1.0, kind=None, state='value', \
@@ -581,8 +582,14 @@ value_origin='stated', law=None)}
             shape = {n: c._replace(value_origin="stated") for n, c in told.items()
                      if n in _OF_A_MODEL}  # fmt: skip
             if shape.keys() - {"model", "model_size"} or SIZED.search(name):
-                found.setdefault(name, shape)
+                held = found.setdefault(name, shape)
+                if all(_same(held[n], shape[n]) for n in shape.keys() & held.keys()):
+                    found[name] = {**shape, **held}
     return found
+
+
+def _same(one: Cell, other: Cell) -> bool:
+    return (one.text.casefold(), one.scale) == (other.text.casefold(), other.scale)
 
 
 _AS_THERE = re.compile(

@@ -57,7 +57,12 @@ from assay.ingest.columns.footnotes import (
     unspoken,
     without_marks,
 )
-from assay.ingest.columns.format_columns import format_columns, switch_format
+from assay.ingest.columns.format_columns import (
+    flash_columns,
+    format_columns,
+    switch_flash,
+    switch_format,
+)
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
@@ -817,7 +822,8 @@ class _Table:
         (group,) = view.groups if len(view.groups) == 1 else (None,)
         if view.turned or view.melted or group is None or group.at is not None:
             raise IrregularError
-        if view.grid.rows != long.grid.rows or self._format_columns:
+        switched = bool(self._format_columns or self._flash_columns)
+        if view.grid.rows != long.grid.rows or switched:
             raise IrregularError  # what a column of formats says depends on all of its cells
 
         def read(row: GridRow) -> Record | Diagnostic | None:
@@ -886,9 +892,18 @@ class _Table:
     @cached_property
     def _format_columns(self) -> Mapping[str, str]:
         """Labels of columns that switch a number format on."""
+        return format_columns(self.view.places.items(), self._texts_of_rows)
+
+    @cached_property
+    def _flash_columns(self) -> Set[str]:
+        """Labels of columns that switch fused attention on or off."""
+        return flash_columns(self.view.places.items(), self._texts_of_rows)
+
+    @cached_property
+    def _texts_of_rows(self) -> Sequence[Sequence[str]]:
+        """The cells of all rows but those that are titles."""
         rows = self.view.grid.rows
-        texts = [[cell.text for cell in row.cells] for row in rows if not row.one and not row.blank]
-        return format_columns(self.view.places.items(), texts)
+        return [[cell.text for cell in row.cells] for row in rows if not row.one and not row.blank]
 
     @cached_property
     def _measures(self) -> set[str]:
@@ -924,6 +939,7 @@ class _Table:
         record.mark = "commented" if self.grid.remark == "commented" else record.mark
         if not self.long:
             switch_format(record, self._format_columns)
+            switch_flash(record, self._flash_columns)
             _in_its_format(record)
         _of_its_own(record, group)
         outcome_and_date(record)
@@ -1232,19 +1248,26 @@ _IN_FORMAT = re.compile(
 _A_PART_IN_FORMAT = re.compile(
     rf"({NUMBER_FORMAT})(?: ?\((?:(?:tensor|row|block|channel|group)-?wise|delayed|hybrid|dynamic"
     r"|e4m3|e5m2|TE|torchao|(?:delayed|dynamic) scaling)\)| (?:linear|training|autocast|AMP"
-    r"|mixed precision|matmuls?|GEMMs?|compute))?",
+    r"|mixed precision|matmuls?|GEMMs?|compute|(?:tensor|row|block|channel)-?wise"
+    r"|(?:delayed|dynamic|current)(?: scaling)?))?",
     re.IGNORECASE,
 )
 """One of several things that the name of a row says it ran with: `compile + float8 (rowwise)`."""
 
 
 def _among_parts(name: str) -> str | None:
-    """The one number format that a name of several parts has for one of them."""
-    if "+" not in name or len({each[0].casefold() for each in EVERY.finditer(name)}) != 1:
+    """The one number format that a name of several parts has for one of them.
+
+    >>> _among_parts("mxfp8, no compile"), _among_parts("fp8 tensorwise"), _among_parts("fp8 KV")
+    ('mxfp8', 'fp8', None)
+    """
+    if len({each[0].casefold() for each in EVERY.finditer(name)}) != 1:
         return None
-    parts = map(_A_PART_IN_FORMAT.fullmatch, map(str.strip, name.split("+")))
+    parts = map(_A_PART_IN_FORMAT.fullmatch, map(str.strip, _PLUS_OR_COMMA.split(name)))
     return next((found[1] for found in parts if found), None)
 
+
+_PLUS_OR_COMMA = re.compile("[+,，]")
 
 _BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
 

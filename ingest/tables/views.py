@@ -577,8 +577,46 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
     meant = labels.get(SHARE_OF_PEAK, "")
     if not meant and bool(none) != bool(again):
         meant = "MFU" if none else "HFU"
+    elif not meant and not again and any(_is_share(grid, label, said) for label in found):
+        meant = "MFU"
     percent = re.compile("%|percent", re.IGNORECASE)
     return {label: f"{meant} (%)" if percent.search(label) else meant for label in found if meant}
+
+
+_PEAK_SAID = re.compile(
+    r"\bpeak\b[^.;|]{0,40}?(?<![\w.,])([0-9]{2,5}(?:\.[0-9]+)?) ?T(?:era)?FLOP"
+    r"|(?<![\w.,])([0-9]{2,5}(?:\.[0-9]+)?) ?T(?:era)?FLOP[A-Za-z/]*(?: \w+)? peak\b",
+    re.IGNORECASE,
+)
+"""The peak of a device, as a text says it: `Peak assumed 1307 TFLOP/s`."""
+
+_SHARE_AND_RATE = re.compile(r"\s*([0-9]{1,4}(?:\.[0-9]+)?) ?%?\s*")
+
+
+def _is_share(grid: Grid, label: str, text: str) -> bool:
+    """Whether each number under a label is the share that the rate of another column, which is no
+    rate of the hardware, has in the peak that a text says."""
+    told = {float(found[1] or found[2]) for found in _PEAK_SAID.finditer(text)}
+    heads = grid.header()
+    at = [place for place, head in enumerate(heads) if plain(head) == label]
+    rates = [place for place, head in enumerate(heads) if _FLOPS_OF_ONE.search(head)]
+    if len(told) != 1 or len(at) != 1 or len(rates) != 1 or _OF_THE_DEVICE.search(heads[rates[0]]):
+        return False
+    (peak,) = told
+    texts = [(row.cells[rates[0]].text, row.cells[at[0]].text) for row in grid.rows
+             if max(*at, *rates) < len(row.cells)]  # fmt: skip
+    pairs = [(_SHARE_AND_RATE.fullmatch(rate), _SHARE_AND_RATE.fullmatch(share))
+             for rate, share in texts]  # fmt: skip
+    known = [(float(rate[1]), float(share[1])) for rate, share in pairs if rate and share]
+    return bool(known) and all(abs(100 * rate / peak - share) < _NEAR for rate, share in known)
+
+
+_FLOPS_OF_ONE = re.compile(r"T(?:era)?FLOP", re.IGNORECASE)
+
+_OF_THE_DEVICE = re.compile(r"\b(?:hardware|HFU|executed|kernel)\b", re.IGNORECASE)
+
+_NEAR = 0.15
+"""Points of a share that rounding leaves open."""
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:

@@ -42,11 +42,19 @@ def attention_named(text: str) -> Kernel | None:
     (None, None)
     >>> attention_named("sdpa_math"), attention_named("SDPA (flash)")
     ('unfused', 'flash')
+    >>> attention_named("flash_attention_2 + packing"), attention_named("eager + flash")
+    ('flash', None)
     """
     bare = text.strip(" *_`'\"")
     if _FLASH.fullmatch(bare):
         return "flash"
-    return "unfused" if _UNFUSED.fullmatch(bare) else None
+    if _UNFUSED.fullmatch(bare):
+        return "unfused"
+    parts = [part for part in _ADDED.split(bare) if names_attention(part)] if "+" in bare else ()
+    return attention_named(parts[0]) if len(parts) == 1 else None
+
+
+_ADDED = re.compile(r"\s*\+\s*")
 
 
 _TOLD_FLASH = re.compile(r"\bflash[-_ ]?att(?:entio)?n\b|\bFA-?[23]\b", re.IGNORECASE)
