@@ -23,7 +23,12 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
 from assay.ingest.vocabulary.devices import devices
-from assay.ingest.vocabulary.recomputation import how_much_again, kept_by_policy, speaks_of_it
+from assay.ingest.vocabulary.recomputation import (
+    OF_A_PART,
+    how_much_again,
+    kept_by_policy,
+    speaks_of_it,
+)
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
 Above = Callable[[], Sequence[str]]
@@ -620,7 +625,7 @@ _WAYS = {"mode", "policy", "strategy", "granularity", "setting", "option", "sche
 def _ways_to_recompute(texts: Set[str], titles: Above) -> bool:
     """Whether cells say how much of something is done, and the titles of their table that it is of
     recomputation: `none`, `selective` and `full` below `Activation checkpointing policy`."""
-    told = set(map(how_much_again, texts))
+    told = {how_much_again(text) for text in texts if not OF_A_PART.search(text)}
     much = len(told) > 1 and told <= {"none", "selective", "full"}
     return much and any(map(speaks_of_it, titles()))
 

@@ -345,7 +345,9 @@ _REINFORCED = re.compile(
 
 REINFORCED = "reinforcement learning"
 
-_WHOLE = re.compile(r"(?<![A-Za-z])(?:full|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"(?<![A-Za-z])(?:full(?![_ -]shard)|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE
+)
 
 _ALL_TUNED = re.compile(
     r"\bfull(?:[ -](?:parameters?|model|weights?))?[ -]*(?:fine-?[ ]?tun\w*|FT|SFT)\b"
@@ -364,9 +366,13 @@ _HEADING = re.compile(r"\s*(#{1,6})\s")
 
 _STATED = re.compile(
     r"\b(?:us(?:es?|ed|ing)|with|via)\s+\W{0,2}(?:(?:q-?)?lora|dora|peft)\b"
-    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:",
+    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:"
+    r"|^[\s>*_`]*(?:q-?)?(?:lora|dora)(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
+    r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
     re.IGNORECASE,
 )
+"""Words that say what is trained, or a list of settings that begins with it: `QLoRA with FSDP,
+batch size 1`."""
 
 
 def named(text: str) -> str | None:

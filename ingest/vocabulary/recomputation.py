@@ -128,8 +128,6 @@ def how_much_again(text: str) -> HowMuch | None:
     ('selective', 'full')
     >>> how_much_again("full, 1 layer"), how_much_again("every 2nd layer"), how_much_again("block")
     (None, None, None)
-    >>> how_much_again("selective (every 2nd layer)")
-    'selective'
     >>> how_much_again("no recompute"), how_much_again("✓"), how_much_again("-")
     ('none', 'on', None)
     >>> how_much_again("the whole layer"), how_much_again("router and expert MLP")
@@ -152,8 +150,8 @@ def how_much_again(text: str) -> HowMuch | None:
         return also if also in ("selective", "full", "on") else None
     if found == "none":
         return found if remark["inner"] and also in (None, found) else None
-    part = found != "selective" and OF_A_PART.search(beside)  # `selective (every 2nd layer)`
-    return found if also == found or (also in (None, "on") and not part) else None
+    of_all = also == found or (also in (None, "on") and not OF_A_PART.search(beside))
+    return found if of_all else None
 
 
 def kept_by_policy(text: str) -> HowMuch | None:
