@@ -366,13 +366,16 @@ _HEADING = re.compile(r"\s*(#{1,6})\s")
 
 _STATED = re.compile(
     r"\b(?:us(?:es?|ed|ing)|with|via)\s+\W{0,2}(?:(?:q-?)?lora|dora|peft)\b"
-    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:"
-    r"|^[\s>*_`]*(?:q-?)?(?:lora|dora)(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
+    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:",
+    re.IGNORECASE,
+)
+
+_LIST_OF_IT = re.compile(
+    r"[\s>*_`]*((?:q-?)?(?:lora|dora))(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
     r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
     re.IGNORECASE,
 )
-"""Words that say what is trained, or a list of settings that begins with it: `QLoRA with FSDP,
-batch size 1`."""
+"""A list of settings that begins with what is trained: `QLoRA with FSDP, batch size 1`."""
 
 
 def named(text: str) -> str | None:
@@ -435,11 +438,13 @@ def _says_what_is_trained(line: Line) -> bool:
         return False
     if line.text.rstrip(" *_").endswith((":", "：")) and _ALL_TUNED.search(line.text):
         return True
-    return bool(_HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text))
+    stated = _STATED.search(line.text) or _LIST_OF_IT.match(line.text)
+    return bool(_HEADING.match(line.text) or is_caption(line) or stated)
 
 
 def _cell(line: Line) -> dict[str, Cell]:
-    held = named(line.text)
+    listed = _LIST_OF_IT.match(line.text)
+    held = named(listed[1] if listed else line.text)
     at = (line.number, line.column)
     return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}
 
