@@ -31,7 +31,7 @@ from assay.ingest.binding.called import (
     sizes_of,
 )
 from assay.ingest.binding.comparing import may_hold, turned
-from assay.ingest.binding.mentions import Clause, Paragraph, paragraphs_of, sizes_in
+from assay.ingest.binding.mentions import SAYS_LESS, Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.binding.same_as_row import set_up_like
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
@@ -295,7 +295,7 @@ def _gives_way(held: Cell | None, told: Cell, here: set[int], place: int) -> boo
             rest = rest.replace(told.text, "")
         above = place == OWN and held.line < min(here)
         return above or (held.line in here and not any(map(str.isdigit, rest)))
-    if place != OWN or not _unlike(held, told):
+    if place != OWN or not _unlike(held, told) or (told.text, held.text) in SAYS_LESS:
         return False
     return held.line in here or held.value_origin == "assumed" or held.line < min(here)
 

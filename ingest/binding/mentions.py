@@ -105,10 +105,11 @@ class Paragraph:
 
     def instead_of(self, name: str, cell: Cell) -> Cell | None:
         """The cell that the whole of a sentence gives a setting where the line of a cell that is a
-        part of it says something else by itself; None where it says the same, or nothing."""
+        part of it says something else by itself; None where it says the same, less or nothing."""
         if len(self.lines) == 1:
             return None
         told = [clause.values[name] for clause in self.clauses if name in clause.values]
+        told = [other for other in told if (other.text, cell.text) not in SAYS_LESS]
         texts = {other.text for other in told}
         return told[0] if len(texts) == 1 and cell.text not in texts else None
 
@@ -180,6 +181,9 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> l
     close()
     return found
 
+
+SAYS_LESS = {("FSDP", "FULL_SHARD"), ("HSDP", "HYBRID_SHARD")}
+"""A word of a text, and what says the same of runs and more."""
 
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*|\s*<hr ?/?>\s*")
 

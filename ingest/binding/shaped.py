@@ -21,6 +21,7 @@ from assay.ingest.schema.record import Cell, Line, Record, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.values import saying
+from assay.ingest.vocabulary.languages import in_english
 
 NAMES = ("model", "model_size", "parameters")
 
@@ -29,47 +30,71 @@ def described(
     statements: Iterable[Statement], prose: Iterable[Line] = ()
 ) -> dict[str, dict[str, Cell]]:
     """Shapes of models that lines say which name one model, or that stand in brackets behind the
-    name of one, by its name in small letters; none of a model whose shape two lines say otherwise.
+    name or the size of one, by its name in small letters, or its size; none of a model whose shape
+    two lines say otherwise.
     """
     found: dict[str, dict[str, Cell]] = {}
     apart = set[str]()
-    said = chain((each.values for each in statements), _in_brackets(prose))
-    for values in said:
-        model = values.get("model")
+    said = ((_name(each.values), each.values) for each in statements)
+    for called, values in chain(said, _in_brackets(prose)):
         shape = {
             name: cell._replace(value_origin="stated") for name, cell in values.items()
             if name in SHAPE and cell.state == "value"
         }  # fmt: skip
-        if model is None or len(shape) < LEAST or not SIZED.search(model.text):
+        if not called or len(shape) < LEAST:
             continue
-        held = found.setdefault(model.text.casefold(), shape)
+        held = found.setdefault(called, shape)
         if any(name in held and saying(held[name]) != saying(shape[name]) for name in shape):
-            apart.add(model.text.casefold())
-    return {name: shape for name, shape in found.items() if name not in apart}
+            apart.add(called)
+    return {called: shape for called, shape in found.items() if called not in apart}
 
 
-def _in_brackets(prose: Iterable[Line]) -> Iterator[Mapping[str, Cell]]:
-    """Names of models in sentences, with what stands in brackets behind them.
+def _name(values: Mapping[str, Cell]) -> str:
+    """The name of the model of a statement in small letters, if its size is in it."""
+    model = values.get("model")
+    return model.text.casefold() if model is not None and SIZED.search(model.text) else ""
 
-    >>> line = Line(1, "Kite-40B (60 layers, hidden size 8192) does not fit in one card.", 1, {})
-    >>> [{name: cell.text for name, cell in each.items()} for each in _in_brackets([line])]
-    [{'hidden': '8192', 'layers': '60', 'model': 'Kite-40B'}]
+
+def _by_size(size: float | None) -> str:
+    """How a model is called that has no name but its size."""
+    return f"{size:g} parameters" if size else ""
+
+
+def _in_brackets(prose: Iterable[Line]) -> Iterator[tuple[str, Mapping[str, Cell]]]:
+    """Names or sizes of models in sentences, each with what stands in brackets behind it.
+
+    >>> line = Line(1, "Kite-40B (60 layers, hidden size 8192) and a 7B model (32 layers).", 1, {})
+    >>> [(name, {n: cell.text for n, cell in each.items()}) for name, each in _in_brackets([line])]
+    [('kite-40b', {'hidden': '8192', 'layers': '60'}), ('7e+09 parameters', {'layers': '32'})]
     """
     for line in prose:
-        if len(line.text) > LONGEST or "layers" not in line.text:
+        plain = in_english(line.text) if len(line.text) <= LONGEST else None
+        if plain is None or "layers" not in plain.text:
             continue
-        for found in _SHAPED.finditer(line.text):
+        for found in _SHAPED.finditer(plain.text):
             words = found[1].split()
             names = [" ".join(words[at:]) for at in range(len(words))]
-            model = next((name for name in names if model_named(name) == name), None)
-            inside = line._replace(text=found[2], column=line.column + found.start(2))
-            if model:
-                at = line.column + found.end(1) - len(model)
-                told = phrases(inside, least=1)
-                yield {**told, "model": Cell(model, line.number, at)}
+            model = next((name for name in names if model_named(name) == name), "")
+            size = _ITS_SIZE.search(found[1])
+            if not model and not size:
+                continue
+            called = model.casefold() or (_by_size(float(size[1]) * 1e9) if size else "")
+            told = phrases(Line(line.number, found[2], found.start(2), {}), least=1)
+            yield (
+                called,
+                {
+                    name: cell._replace(column=line.column + plain.place(cell.column))
+                    for name, cell in told.items()
+                },
+            )
 
 
-_SHAPED = deferred(r"(?<![\w.-])([A-Za-z][\w.-]{0,40}(?: [\w.-]{1,40}){0,3}) ?\(([^()]{8,160})\)")
+_ITS_SIZE = deferred(r"(?:^|\s)([0-9]{1,4}(?:\.[0-9]{1,2})?) ?B(?:[ -](?:parameter )?model)?$")
+"""The size of a model at the end of some words: `a 1.3B model`."""
+
+_SHAPED = deferred(
+    r"(?<![\w.-])([A-Za-z0-9][\w.-]{0,40}(?: [\w.-]{1,40}){0,3}) ?\(([^()]{8,160})\)"
+)
 """Words, and brackets behind them."""
 
 SHAPE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden")
@@ -90,6 +115,8 @@ def shaped(
         shape = _shape(record, models) if record.tabled else {}
         if record.tabled and not shape and (model := record.cells.get("model")):
             shape = told.get(plain(model.text).casefold(), {})
+        elif record.tabled and not shape:
+            shape = told.get(_by_size(_size(record)), {})
         if any(_contradicts(record.cells.get(name), cell) for name, cell in shape.items()):
             continue
         for name, cell in shape.items():

@@ -724,6 +724,8 @@ def _switched(text: str) -> dict[str, str]:
         return {"activation_checkpointing": str(not kept[1])}
     if much := how_much_named(text):
         return {"activation_checkpointing": "True"} if much == "on" else {"recompute": much}
+    if shared := sequence_switched(text):
+        return {"sequence_parallel": shared}
     if found := _SWITCH.fullmatch(text):
         off = any(word and word.casefold() in _OFF for word in (found["before"], found["behind"]))
         if found["flash"]:
@@ -736,7 +738,31 @@ def _switched(text: str) -> dict[str, str]:
     return {name: str(int(number[2]) * (1024 if number[3] else 1))}
 
 
-_OFF = {"no", "without", "w/o", "off", "false", "disabled", "none"}
+def sequence_switched(text: str) -> str:
+    """Whether a text is that sequence parallelism, in short, was on: `True` or `False`; empty where
+    it is anything else.
+
+    >>> sequence_switched("SPあり"), sequence_switched("no SP"), sequence_switched("SP 8")
+    ('True', 'False', '')
+    """
+    found = _SP.fullmatch(text)
+    word = next(filter(None, found.groups())).casefold() if found else ""
+    return str(word not in _OFF) if word else ""
+
+
+_OFF = {
+    "no", "without", "w/o", "off", "false", "disabled", "none", "なし", "無し", "無効", "オフ",
+    "없음", "끔", "关闭", "不开启", "未开启", "不开", "未开", "无", "ohne", "aus", "sans", "sin",
+    "sem",
+}  # fmt: skip
+
+_SP = deferred(
+    r"(?:(with|w/|no|without|w/o|mit|ohne|avec|sans|con|sin|com|sem) "
+    r"|(开启|打开|关闭|不开启?|未开启?|无) ?)(?-i:SP)|(?-i:SP) ?[=:]? ?(on|off|enabled|disabled"
+    r"|あり|有り|なし|無し|有効|無効|オン|オフ|있음|없음|켬|끔|开启|关闭|ein|aus)",
+    re.IGNORECASE,
+)
+"""Sequence parallelism in short, with a word that switches it: `no SP`, `SPあり`."""
 
 _SWITCH = deferred(
     r"(?:(?P<before>with|w/|no|without|w/o) )?"

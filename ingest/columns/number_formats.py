@@ -27,13 +27,19 @@ ALONE = deferred(
 
 _CALLED = deferred(
     rf"(?<![\w-])({_NARROW})[ -](?:mixed[ -])?precision"
-    r"|(?:\bprecision(?:\W{1,3}| (?:is|was) )(?:AMP |mixed )?"
+    r"|(?:(?:\bprecision|\b(?:compute|computation|training|autocast)[ _-](?:d-?type|data[ -]?type)"
+    r"|(?:^\W*|[.;,] )(?:the )?(?:d-?type|data[ -]?type))"
+    r"(?:\W{1,3}| (?:is|was) )(?:AMP |mixed )?"
     r"|(?:精度|정밀도)(?:[均都]?[为是：:]| (?=[a-zA-Z])|는|은|は)\s*`?)"
     rf"({_NARROW})(?![\w-]*/|[\w-]*\+|\w*[0-9])",
     re.IGNORECASE,
 )
 
-_OTHER_PARTS = r"gradients?|weights|states?|optimi[sz]er|master|accumul|reduc"
+_OTHER_PARTS = (
+    r"gradients|gradient(?!\s*(?:$|check-?point|ckpt|accumulat))|weights|states?|optimi[sz]er|master|accumul"
+    r"|reduc"
+)
+"""Parts that may be kept in another format; gradient checkpointing is none of them."""
 
 _OF_NOTHING_ELSE = (
     rf"(?!\s*and\s+[`(]?(?:{NUMBER_FORMAT}|(?i:int|nf|{_OTHER_PARTS})))"

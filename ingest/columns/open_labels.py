@@ -23,7 +23,12 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
 from assay.ingest.vocabulary.devices import devices
-from assay.ingest.vocabulary.recomputation import how_much_again, kept_by_policy
+from assay.ingest.vocabulary.recomputation import (
+    OF_A_PART,
+    how_much_again,
+    kept_by_policy,
+    speaks_of_it,
+)
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
 Above = Callable[[], Sequence[str]]
@@ -613,11 +618,23 @@ _A_MODEL = re.compile(
 """A model by its size, or by its name and the pixels of its patches: `ViT-L/14`."""
 
 
-def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
+_WAYS = {"mode", "policy", "strategy", "granularity", "setting", "option", "scheme", "modus"}
+"""Labels of a way to do what the title of a table names."""
+
+
+def _ways_to_recompute(texts: Set[str], titles: Above) -> bool:
+    """Whether cells say how much of something is done, and the titles of their table that it is of
+    recomputation: `none`, `selective` and `full` below `Activation checkpointing policy`."""
+    told = {how_much_again(text) for text in texts if not OF_A_PART.search(text)}
+    much = len(told) > 1 and told <= {"none", "selective", "full"}
+    return much and any(map(speaks_of_it, titles()))
+
+
+def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda: ()) -> Grid:
     """The grid with what labels in short are of, as their cells say: recomputation for `ckpt` over
-    switches or policies of JAX, nodes for `Instances` over whole numbers. Where all is computed
-    again or not, `full ckpt`, nothing is where it is not, if neither the table nor the text speaks
-    of less than all."""
+    switches or policies of JAX, or for `Policy` below `titles` that name it, nodes for `Instances`
+    over whole numbers. Where all is computed again or not, `full ckpt`, nothing is where it is not,
+    if neither the table nor the text speaks of less than all."""
     if not grid.heads or grid.labels:
         return grid
     grid = _without_bits(grid)
@@ -637,7 +654,8 @@ def with_switches(grid: Grid, above: Above = lambda: ()) -> Grid:
         if _IN_SEQUENCE.fullmatch(label) and switches(at):
             return cell._replace(text="sequence parallel")
         texts = {plain(row.cells[at].text) for row in rows} - {""}
-        if texts and all(map(kept_by_policy, texts)):
+        ways = label.casefold() in _WAYS and _ways_to_recompute(texts, titles)
+        if texts and (ways or all(map(kept_by_policy, texts))):
             return cell._replace(text="recompute")
         if label.casefold() in _ATTENTION and texts and all(map(names_attention, texts)):
             return cell._replace(text="attention algorithm")

@@ -219,7 +219,8 @@ _NO_NAMES = (
     "Same|Both|Each|Every|All|Our|This|That|These|Its|Their|Only|From|And|Or|In|At|By|As|An?|Does"
     "|Scaling|Dense|Pre-?train\\w*|Fine-?tun\\w*"
     "|How|Why|When|What|Where|Which|Notes?|My|Your|Now|Then|Here|Inside|Meet|Can|Is|Are|We|To|Into"
-    "|Fast(?:er)?|Slow|Wie|Warum|Comment|Pourquoi|Cómo|Como"
+    "|Fast(?:er)?|Slow|D(?:as|er|ie|em|en|es)|Eine?[mnrs]?|Unsere?[mnrs]?|Modelle?s?|Mit|Auf|Für|Bei"
+    "|L[ae]s?|Une?|Notre|Nos|E[ln]|Los|Wie|Warum|Comment|Pourquoi|Cómo|Como"
     "|(?:Gett|Mak|Runn|Mov|Start|Speed|Bring|Putt|Tak|Teach|Push|Port|Fitt|Squeez|Serv|Test|Us|Try"
     "|Benchmark|Profil|Measur|Compar|Optimi[sz]|Accelerat|Build|Reproduc|Continu|Adapt|Tun|Launch"
     "|Shard|Debug|Evaluat|Deploy|Migrat|Introduc|Understand|Explor|Fix|Improv|Reach|Keep|Cutt"
@@ -297,13 +298,13 @@ _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 """How many parameters a model has, in brackets right behind its name."""
 
 _SIZED = deferred(
-    r"(?<![\w.-])(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])(?<![BMT], )"
-    r"([0-9]+(?:\.[0-9]+)?)([BMT])"
+    r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])"
+    r"(?<![BMT], )([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
 )
 
 _SIZE_ON = deferred(
-    r"(?:^|[,:;(]|\*\*|\]) ?([0-9]+(?:\.[0-9]+)?)([BT])(?:,| on) "
+    r"(?:^|(?<![0-9]),|[:;(]|\*\*|\]|, ) ?([0-9]+(?:\.[0-9]+)?)([BT])(?:,| on) "
     r"(?=[0-9,]+ ?(?:[x×] ?)?(?:nodes?|[GNTX]PUs?|GCDs?|chips?|devices?|\ufffc|[DH]GX)|\ufffc)"
 )
 """The size of a model in a list that names its devices: `405B on 128 nodes`, `70B, 64 GPUs`."""

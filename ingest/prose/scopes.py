@@ -87,15 +87,17 @@ _VALUES = deferred(
     r"|[0-9]{1,7})"
     r"(?![A-Za-z0-9_]|[.,]?[0-9])"
     r"|\bof (?:degree|size) (?P<again>[0-9]{1,4})\b"
-    r"|(?<![\w.,])(?P<count>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})[ -](?P<noun>layers|heads|blocks"
-    rf"|GPUs|nodes)\b|(?<![\w-])(?P<format>{_FORMAT})(?![\w-])",
+    r"|(?<![\w.,])(?<!\bof )(?P<count>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})[ -](?P<noun>layers"
+    r"|heads|blocks|(?:GPUs|nodes|(?<=\b1[ -])(?:GPU|node)(?![ -]nodes?))(?! (?:each|apiece)\b))\b"
+    rf"|(?<![\w-])(?P<format>{_FORMAT})(?![\w-])",
     re.IGNORECASE,
 )
 
 KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", "vpp": "vp",
          "mbs": "micro_batch", "gbs": "global_batch", "ga": "accumulation", "gas": "accumulation",
          "layers": "layers", "blocks": "layers", "heads": "heads", "gpus": "gpus",
-         "nodes": "nodes", "zero": "zero_stage", "zerostage": "zero_stage",
+         "nodes": "nodes", "gpu": "gpus", "node": "nodes",
+         "zero": "zero_stage", "zerostage": "zero_stage",
          "microbatch": "micro_batch", "microbatchsize": "micro_batch",
          "globalbatch": "global_batch", "globalbatchsize": "global_batch",
          "sequencelength": "seq_len", "contextlength": "seq_len", "tensorparallelism": "tp",
@@ -105,7 +107,7 @@ KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", 
 
 _WORTH = deferred(
     rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
-    r"[0-9]|[0-9][ -](?:layers|heads|GPUs|nodes)|重计算|检查点|batch|length|parallelism of"
+    r"[0-9]|[0-9][ -](?:layers|heads|GPUs?|nodes?)|重计算|检查点|batch|length|parallelism of"
     r"|(?:bf|fp|float)-?(?:16|8|32)",
     re.IGNORECASE,
 )
@@ -174,6 +176,8 @@ def scoped(text: str) -> list[Scoped]:
     [('none', 'up to 2.7B'), ('selective', '13B')]
     >>> [tuple(each) for each in scoped("We run it with EP 8, TP 1, PP 4 (H100) or PP 2 (B200).")]
     [('pp', '4', 'H100'), ('pp', '2', 'B200')]
+    >>> [each[1:] for each in scoped("Runs on A100 took one node, those on H100 two nodes.")]
+    [('1', 'A100'), ('2', 'H100')]
     >>> [tuple(each) for each in scoped("AMP is fp16 on V100 and bf16 on A100.")]
     [('dtype', 'fp16', 'V100'), ('dtype', 'bf16', 'A100')]
     >>> [tuple(each) for each in scoped("On V100 we train in fp16, on the others in bf16.")]
@@ -196,6 +200,7 @@ WHOSE = ("gpu", "model", "model_size")
 
 def _scoped(text: str) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
+    text = _in_digits(text) if _OF_MACHINES.search(text) else text
     if not _WORTH.search(text) or _ABLE.search(text):
         return []
     tokens = _joined(sorted([*_values(text), *_names(text)]), text)
@@ -225,6 +230,33 @@ def _scoped(text: str) -> list[Scoped]:
 
 
 TWO = 2
+
+_OF_MACHINES = re.compile(r"\b(?:node|GPU)s?\b")
+
+_NUMERALS = {"one": "1", "a single": "1", "einem": "1", "einer": "1", "two": "2", "three": "3",
+             "four": "4", "six": "6", "eight": "8", "sixteen": "16"}  # fmt: skip
+
+_MANY = rf"(?:{'|'.join(_NUMERALS)}|[0-9]{{1,6}})"
+
+_LEFT_OUT = deferred(
+    rf"\b(?P<with>on|used?|using|took|take) (?P<many>{_MANY})"
+    r"(?=,? (?:and |while |whereas |und )?(?:those|the ones?|that|die)\b[^.;]{1,40}? "
+    rf"(?:on|used?|using|took|take) {_MANY} (?P<noun>nodes|GPUs)\b)",
+    re.IGNORECASE,
+)
+"""A number whose noun stands behind the next one: `ran on one, those on H100 on two nodes`."""
+
+_IN_WORDS = deferred(rf"\b(?:{'|'.join(_NUMERALS)})(?= (?:nodes?|GPUs?)\b)", re.IGNORECASE)
+
+
+def _in_digits(text: str) -> str:
+    """A sentence with its numbers of nodes and devices in digits, each before its noun.
+
+    >>> _in_digits("Those on A100 ran on one, those on H100 on two nodes.")
+    'Those on A100 ran on 1 nodes, those on H100 on 2 nodes.'
+    """
+    text = _LEFT_OUT.sub(lambda found: f"{found['with']} {found['many']} {found['noun']}", text)
+    return _IN_WORDS.sub(lambda found: _NUMERALS[found[0].lower()], text)
 
 
 def _but_for_some(tokens: Sequence[_Token], text: str) -> list[Scoped]:
@@ -306,7 +338,7 @@ def _values(text: str) -> Iterator[_Token]:
 
 
 _OF_ALL = deferred(
-    r"(?:均|都|皆|一律|\b(?:both|all(?: of them)?)(?: (?:use|with|in|run|are|at))?)\s*$"
+    r"(?:均|都|皆|一律|\b(?:both|each|all(?: of them)?)(?: (?:use|with|in|run|are|at|on))?)\s*$"
 )
 """In front of a value: every row has it."""
 

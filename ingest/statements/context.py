@@ -506,7 +506,7 @@ def _raise_set_ups(
     context: Context, lines: Set[int], blocks: Mapping[int, Block], texts: Mapping[int, str]
 ) -> None:
     """Let what stands under a heading about the set-up, or is said of every run, speak for the
-    sections beside it.
+    sections beside it, and how an introduction says that all is computed.
 
     Only where no row stands below that heading, and where nothing else that is raised beside it
     says a field otherwise; what a block of code says, a command to try perhaps, stays in its
@@ -536,10 +536,12 @@ def _raise_set_ups(
     if (only := _only_configuration(context, written, held, rows)) and only not in parents:
         parents[only] = only[:-1]
     options = _of_options(blocks, texts)
+    context.statements = [part for s in context.statements for part in _introduced(context, s)]
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
-        and (s.section in parents or _of_all_sections(s, context, texts))
+        and (s.section in parents or _of_all_sections(s, context, texts)
+             or (s.values.keys() <= _HOW_COMPUTED and _introduces(context, s)))
         and (
             s.line not in blocks or s.line in written
             or _NAMES_MACHINE.match(texts[s.line])
@@ -634,6 +636,24 @@ def _of_one_machine(
 
 
 _OF_A_MACHINE = {"gpu", "gpus", "nodes", "gpus_per_node", "network"}
+_HOW_COMPUTED = {"dtype", "attention"}
+"""Fields that an introduction says of all that follows: numbers in it are often of highlights."""
+
+
+def _introduces(context: Context, statement: Statement) -> bool:
+    """Whether a statement stands in the introduction of its document: `## Overview`."""
+    return bool(statement.section) and introduces(context.titles.get(statement.section[-1], ""))
+
+
+def _introduced(context: Context, statement: Statement) -> Iterator[Statement]:
+    """A statement, in two where an introduction says in it how all is computed, and more."""
+    how = {n: cell for n, cell in statement.values.items() if n in _HOW_COMPUTED}
+    if 0 < len(how) < len(statement.values) and _introduces(context, statement):
+        rest = {n: cell for n, cell in statement.values.items() if n not in how}
+        yield replace(statement, values=rest)
+        yield replace(statement, values=how)
+    else:
+        yield statement
 
 
 def _of_script_of_model(path: Sequence[int], titles: Mapping[int, str]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from assay.ingest.columns.composite import sequence_switched
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
 from assay.ingest.columns.spoken_of import BATCHES
@@ -287,6 +288,9 @@ def _outright(line: Line) -> dict[str, Cell]:
         found["vp"] = Cell(chunks[at], line.number, line.column + chunks.start(at))
     if shared := sharding_labelled(line.text):
         found.setdefault("sharding", Cell(shared[0], line.number, line.column + shared[1]))
+    for part in _parts(line) if "SP" in line.text else ():
+        if shared := sequence_switched(part.text.strip(_ADDING)):
+            found["sequence_parallel"] = Cell(shared, part.number, part.column)
     if len(marks := list(_AGAIN_MARKED.finditer(line.text))) == 1:
         at = line.column + marks[0].start()
         if marks[0]["not"]:

@@ -345,7 +345,9 @@ _REINFORCED = re.compile(
 
 REINFORCED = "reinforcement learning"
 
-_WHOLE = re.compile(r"(?<![A-Za-z])(?:full|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE)
+_WHOLE = re.compile(
+    r"(?<![A-Za-z])(?:full(?![_ -]shard)|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE
+)
 
 _ALL_TUNED = re.compile(
     r"\bfull(?:[ -](?:parameters?|model|weights?))?[ -]*(?:fine-?[ ]?tun\w*|FT|SFT)\b"
@@ -368,6 +370,13 @@ _STATED = re.compile(
     r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$",
     re.IGNORECASE,
 )
+
+_LIST_OF_IT = re.compile(
+    r"[\s>*_`]*((?:q-?)?(?:lora|dora))(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
+    r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
+    re.IGNORECASE,
+)
+"""A list of settings that begins with what is trained: `QLoRA with FSDP, batch size 1`."""
 
 
 def named(text: str) -> str | None:
@@ -430,11 +439,13 @@ def _says_what_is_trained(line: Line) -> bool:
         return False
     if line.text.rstrip(" *_").endswith((":", "：")) and _ALL_TUNED.search(line.text):
         return True
-    return bool(_HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text))
+    stated = _STATED.search(line.text) or _LIST_OF_IT.match(line.text)
+    return bool(_HEADING.match(line.text) or is_caption(line) or stated)
 
 
 def _cell(line: Line) -> dict[str, Cell]:
-    held = named(line.text)
+    listed = _LIST_OF_IT.match(line.text)
+    held = named(listed[1] if listed else line.text)
     at = (line.number, line.column)
     return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}
 

@@ -487,6 +487,7 @@ class _Table:
                         )
                     ),
                     lambda: [*place.texts(), *(line.text for line in (*place.near, *told_below))],
+                    lambda: [place.heading, *(line.text for line in self.caption)],
                 )
             ),
             schema,

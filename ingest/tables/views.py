@@ -212,8 +212,7 @@ def _side_by_side(
     them where one column is of two."""
     if groups := repeated(grid, schema):
         yield View(grid, groups)
-    alone = {c.spec.name for c in header(grid.header(), schema) if c.spec and c.spec.quantity}
-    if alone and alone <= OF_NOBODY and (groups := grouped(grid, schema) or by_names(grid, schema)):
+    if groups := _all_apart(grid, schema):
         yield View(grid, groups)
     if groups := spanned(grid, schema) or under_one(grid, schema, above):
         yield View(grid, groups)
@@ -223,6 +222,21 @@ def _side_by_side(
         yield View(shared, groups)
     if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
+
+
+def _all_apart(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """The groups of a grid by the names at the ends of its labels, where something can be read of
+    its columns without them and no rate of these is of the row alone: `BF16 tokens/s | BF16 MFU |
+    FP8 tokens/s | FP8 MFU`, of which `BF16 MFU` is a label as well."""
+    columns = enumerate(header(grid.header(), schema))
+    alone = {at: c.spec.name for at, c in columns if c.spec and c.spec.quantity}
+    if not alone:
+        return ()
+    if {*alone.values()} <= OF_NOBODY:
+        return grouped(grid, schema) or by_names(grid, schema)
+    groups = grouped(grid, schema)
+    rest = alone.keys() - {at for group in groups for at in group.own}
+    return () if {alone[at] for at in rest} - OF_NOBODY else groups
 
 
 def _ways_across(

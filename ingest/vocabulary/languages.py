@@ -63,7 +63,7 @@ _HAS_EUROPEAN = re.compile(
     r"|(?:auf den|sur les|en l[ao]s|nos|nas) (?:anderen|übrigen|autres|otr|outr)"
     r"|cada (?:nó|nodo|servidor|máq)|ogni (?:nodo|server|macch)"
     r"|les (?:mesures|runs)|(?:un|une) seule? |(?:par|pro|je|por) (?:gpu|carte|karte|tarjeta)"
-    r"|trainiert|neuberechnung"
+    r"|trainiert|neuberechnung|[0-9][ -]?(?:B|Mrd\.?)[ -](?:parametern?\b|modell)"
     r"|entraîn|précision|taille d|tamaño|tamanho|\blotes? |secuencia|entren|longitud|nodos\b"
     r"|\bnós\b"
     r"|camadas|capas\b|couches|treino|treinamos|comprimento|dimensão|una sola|precisión|precisão"

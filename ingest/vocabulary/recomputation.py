@@ -253,6 +253,15 @@ _OF_WEIGHTS = re.compile(r"check-?points?")
 """Words that may be of weights that are saved: `no checkpoints`."""
 
 
+def speaks_of_it(text: str) -> bool:
+    """Whether a text names recomputation, and does not just speak of weights that are saved.
+
+    >>> speaks_of_it("Activation checkpointing policy"), speaks_of_it("Checkpoints and their size")
+    (True, False)
+    """
+    return any(not _OF_WEIGHTS.fullmatch(found[0]) for found in _IT.finditer(_bare(text)))
+
+
 def _bare(text: str) -> str:
     return " ".join(text.translate(SIMPLE).strip(_AROUND).casefold().split())
 
