@@ -509,8 +509,12 @@ _FOR_FORMAT = deferred(
     rf"\bfor (?:the )?({NUMBER_FORMAT}|mixed precision|AMP)(?![A-Za-z0-9])", re.IGNORECASE
 )
 
+_OF_TEXT = r"(?:(?:(?:pre-?)?training|unique|raw|more|text|web|code) )?"
+"""A word in front of those that a number counts: `300B training tokens`."""
+
 _SIZE = deferred(
-    rf"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:{TOKENS}|param\w* ?/))"
+    r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])"
+    rf"(?![A-Za-z0-9]|[ -]?{_OF_TEXT}(?:{TOKENS}|param\w* ?/))"
 )
 
 _IN_NAME = deferred(
@@ -521,8 +525,8 @@ _IN_NAME = deferred(
 
 _ONE_SIZE = deferred(
     r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?(B|(?<=[0-9]{2} )M|(?<=[0-9]{2})M)(?![A-Za-z0-9])"
-    rf"(?![ -]?(?:{TOKENS}|batch|context|seq|row|step|docu|sampl|image|example|word|char|vocab|pair"
-    r"|hour|GPU|byte|update))"
+    rf"(?![ -]?{_OF_TEXT}(?:{TOKENS}|batch|context|seq|row|step|docu|sampl|image|example|word|char"
+    r"|vocab|pair|hour|GPU|byte|update))"
 )
 
 

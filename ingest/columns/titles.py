@@ -300,7 +300,9 @@ _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 _SIZED = deferred(
     r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])"
     r"(?<![BMT], )([0-9]+(?:\.[0-9]+)?)([BMT])"
-    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
+    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型"
+    r"|[ -](?:tun(?:e|ing)|sweeps?|scaling"
+    r"|(?:pre-?)?training (?:runs?|speed|throughput|performance))\b)"
 )
 
 _SIZE_ON = deferred(
@@ -311,7 +313,8 @@ _SIZE_ON = deferred(
 
 _SIZE_AHEAD = deferred(
     r"\s*#+ (?:[0-9]+(?:\.[0-9]+)*[.)]? )?([0-9]+(?:\.[0-9]+)?)([BM])"
-    r"(?= ?(?:\(|[,:–—-] |$)| (?:on|with|at)\b| (?:pre-?)?(?:training|fine-?tuning)\b)"
+    r"(?= ?(?:\(|[,:–—-] |$)| (?:on|with|at)\b| (?:pre-?)?(?:training|fine-?tuning)\b"
+    r"(?! (?:tokens?|samples|steps|data|examples)\b))"
 )
 """A heading that begins with the size of a model: `### 33B (64 nodes, global batch 1024)`."""
 
