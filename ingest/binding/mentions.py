@@ -506,7 +506,8 @@ _FOR_FORMAT = deferred(
 )
 
 _SIZE = deferred(
-    rf"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:{TOKENS}|param\w* ?/))"
+    r"(?<![\w.,$])(?<!tokens \()(?<!tokens, )(?<!tokens = )"
+    rf"([0-9]+(?:\.[0-9]+)?) ?([BMT])(?![A-Za-z0-9]|[ -]?(?:{TOKENS}|param\w* ?/))"
 )
 
 _IN_NAME = deferred(
@@ -543,6 +544,8 @@ def sizes_in(text: str) -> frozenset[str]:
     ['1.3B', '7B']
     >>> sorted(sizes_in("`kite-7b` and kite_160m on a step-3 schedule"))
     ['160M', '7B']
+    >>> sizes_in("a batch of 4,194,304 tokens (4M)")
+    frozenset()
     """
     plain = signed(text)
     named = (found for form in (_SIZE, _IN_NAME) for found in form.finditer(plain))
