@@ -194,10 +194,10 @@ class Around:
                 yield at
 
     def _of_set_up(self) -> Iterator[tuple[int, Path]]:
-        """Paragraphs of sections on how things were set up that have no tables of their own, each
+        """Paragraphs of sections on how things were set up, above the tables that these have, each
         with the heading around those that it speaks of."""
         for at, path in enumerate(self._paths):
-            if not path or self._first_table(path) < inf:
+            if not path or self._first_table(path) < self._every[at].first:
                 continue
             title, parent = self._titles.get(path[-1], ""), path[:-1]
             above = self._titles.get(parent[-1], "") if parent else ""

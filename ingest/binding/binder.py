@@ -93,7 +93,7 @@ from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import SAME_FACT, SETTINGS, settle
+from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
@@ -841,8 +841,16 @@ def _as_printed(cell: Cell | None) -> Printed | None:
 
 
 def _names_what_it_trains(record: Record) -> bool:
-    """Whether a row says in a cell what it trains, in whatever words."""
-    return any(_OF_MODELS & {*split(label)} for label, _ in record.other)
+    """Whether a row says in a cell what it trains, in whatever words; a variant may be one of a
+    run."""
+    return any(
+        _OF_MODELS & {*split(label)}
+        and not ("variant" in split(label) and (ADDS.match(text) or _AS_IT_IS.match(text)))
+        for label, text in record.other
+    )
+
+
+_AS_IT_IS = re.compile(r"\W*(?:baseline|default|stock|original|none|as is)\b", re.IGNORECASE)
 
 
 _OF_MODELS = {

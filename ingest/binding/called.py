@@ -171,8 +171,14 @@ def by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell
         held = found.setdefault(size, cell)
         if held and held.text.casefold() != name.casefold():
             found[size] = None
-    own = {size.replace(" ", "").upper() for model in models for size in SIZED.findall(model)}
-    return {size: cell for size, cell in found.items() if size not in own}
+    own = dict[str, set[str]]()  # the models of rows, in small letters
+    for model in models:
+        for size in SIZED.findall(model):
+            own.setdefault(size.replace(" ", "").upper(), set()).add(model.casefold())
+    return {
+        size: cell for size, cell in found.items()
+        if size not in own or (cell and own[size] == {cell.text.casefold()})
+    }  # fmt: skip
 
 
 def call(row: Record, called: Mapping[str, Cell | None]) -> None:

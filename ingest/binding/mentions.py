@@ -513,7 +513,7 @@ _OF_TEXT = r"(?:(?:(?:pre-?)?training|unique|raw|more|text|web|code) )?"
 """A word in front of those that a number counts: `300B training tokens`."""
 
 _SIZE = deferred(
-    r"(?<![\w.,$])([0-9]+(?:\.[0-9]+)?) ?([BMT])"
+    r"(?<![\w.,$])(?<!tokens \()(?<!tokens, )(?<!tokens = )([0-9]+(?:\.[0-9]+)?) ?([BMT])"
     rf"(?![A-Za-z0-9]|[ -]?{_OF_TEXT}(?:{TOKENS}|param\w* ?/))"
 )
 
@@ -551,6 +551,8 @@ def sizes_in(text: str) -> frozenset[str]:
     ['1.3B', '7B']
     >>> sorted(sizes_in("`kite-7b` and kite_160m on a step-3 schedule"))
     ['160M', '7B']
+    >>> sizes_in("a batch of 4,194,304 tokens (4M)")
+    frozenset()
     """
     plain = signed(text)
     named = (found for form in (_SIZE, _IN_NAME) for found in form.finditer(plain))

@@ -938,6 +938,13 @@ def _all_alike(text: str) -> Iterator[Part]:
             yield Part(short.casefold(), alike[2], alike.start(2))
 
 
+_OPENS_WITH_DEGREE = deferred(
+    r"^\W*(?:all|these|everything|every run|runs?|both)\b[^.;?]{0,60}?(?:\band|,|\bat|\bwith) "
+    r"[TPDCE]P ?=? ?[0-9]{1,4}(?: ?[,.;:)]|$)",
+    re.IGNORECASE,
+)
+"""A sentence on the runs of a table with one degree in a list: `All at 8K context and CP 16:`."""
+
 _DEGREES_OF = {"tp", "pp", "dp", "cp", "ep"}
 """Fields whose short name with a number, `TP2`, says the same beside nothing of its kind."""
 
@@ -951,7 +958,7 @@ def _short(text: str) -> Iterator[Part]:
     ]
     for word in _WORDS.finditer(text):
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
-    alone = len({part.name for part in found}) < _TWO
+    alone = len({part.name for part in found}) < _TWO and not _OPENS_WITH_DEGREE.search(text)
     kept = _DEGREES_OF if alone else {part.name for part in found}
     yield from (part._replace(weak=alone) for part in found if part.name in kept)
     pairs = {pair[1]: pair for pair in _ASSIGNED.finditer(text)} if text.count("=") > 1 else {}
