@@ -40,6 +40,7 @@ from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
+from assay.ingest.prose.scopes import WHOSE
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
@@ -319,7 +320,8 @@ def _bind(
         else lines
     )
     stated = with_degrees(stated, letters)
-    context = read_context(source.name, stated, set(taken), assumed, tabled)
+    ran = [each.cells[n].text for each in every if each.tabled for n in WHOSE if n in each.cells]
+    context = read_context(source.name, stated, set(taken), assumed, tabled, set(ran))
     context.used |= told
     context.used |= correct(context, prose, tabled)
     context.used |= alternative_commands.settle(context, every, prose)
