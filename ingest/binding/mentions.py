@@ -25,7 +25,7 @@ from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
-from assay.ingest.prose.scopes import WHOSE, scoped
+from assay.ingest.prose.scopes import WHOSE, others_at, scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
@@ -92,7 +92,8 @@ class Paragraph:
             for start, part in _parts(sentence) if sizes_in(sentence) else ():
                 if sizes := sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, part))):
                     clause = Clause({}, sizes, frozenset(), frozenset(), of_all=False, text=part)
-                    found.append((begin + start, begin + start + len(part), clause))
+                    end = others_at(part) or len(part)  # what is of the others is not of them
+                    found.append((begin + start, begin + start + end, clause))
         return tuple(found)
 
     def clause_at(self, line: int, column: int) -> Clause | None:

@@ -378,6 +378,8 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, '32')
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
+    >>> layout("HSDP 2 x 16"), layout("HSDP 2x8 x TP 4")
+    ({'sharding': 'HYBRID_SHARD', 'dp': '32'}, {'sharding': 'HYBRID_SHARD', 'dp': '16', 'tp': '4'})
     >>> layout("dp_replicate 2, dp_shard 16, tp 8"), layout("dp_shard=-1, tp=2")
     ({'tp': '8', 'dp': '32'}, {})
     >>> layout("auto (TP=2, PP=8)"), layout("t2p8d4"), layout("2-way TP, 4-way PP, SL4k")["seq_len"]
@@ -396,6 +398,7 @@ def layout(text: str) -> dict[str, str]:
 def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
     text = _by_mesh(text) if "shard" in text or "replicate" in text else text
+    text = _HYBRID.sub(_whole, text) if "HSDP" in text else text
     text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
     if "/node" in text and (node := _CORES_OF_A_NODE.search(text)):
@@ -426,6 +429,17 @@ def _by_mesh(text: str) -> str:
     many = dict[str, str](_MESH.findall(text))
     told = f" dp={prod(map(int, many.values()))}"
     return f"{_MESH.sub(' ', text)}{told}" if len(many) == len(_MESH.findall(text)) > 0 else text
+
+
+_HYBRID = deferred(
+    r"\bHSDP ?[=:(]? ?([0-9]{1,4}) ?[x×] ?([0-9]{1,4})\b\)?(?! ?(?:GPU|node|[TPCE]P)|=|[.,]?[0-9])"
+)
+"""Copies of a model, and by how many devices each is shared: `HSDP 2 x 16`."""
+
+
+def _whole(found: re.Match[str]) -> str:
+    """Hybrid sharding with all devices that it spreads data over."""
+    return f"HSDP={int(found[1]) * int(found[2])}"
 
 
 _UNITS = deferred(
@@ -757,9 +771,9 @@ _OFF = {
 }  # fmt: skip
 
 _SP = deferred(
-    r"(?:(with|w/|no|without|w/o|mit|ohne|avec|sans|con|sin|com|sem) "
-    r"|(开启|打开|关闭|不开启?|未开启?|无) ?)(?-i:SP)|(?-i:SP) ?[=:]? ?(on|off|enabled|disabled"
-    r"|あり|有り|なし|無し|有効|無効|オン|オフ|있음|없음|켬|끔|开启|关闭|ein|aus)",
+    r"(?:(with|w/|no|without|w/o|mit|ohne|avec|sans|con|sin|com|sem) |(开启|打开|关闭|不开启?"
+    r"|未开启?|无) ?)(?-i:SP)|(?-i:SP) ?[=:]? ?(on|off|enabled|disabled|ein|aus"
+    r"|あり|有り|なし|無し|有効|無効|オン|オフ|있음|없음|켬|끔|开启|关闭)",
     re.IGNORECASE,
 )
 """Sequence parallelism in short, with a word that switches it: `no SP`, `SPあり`."""

@@ -41,6 +41,7 @@ from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
 from assay.ingest.prose.only_program import only_programs
+from assay.ingest.prose.scopes import WHOSE
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
@@ -321,7 +322,7 @@ def _bind(
         else lines
     )
     stated = with_degrees(stated, letters)
-    context = read_context(source.name, stated, set(taken), assumed, tabled)
+    context = read_context(source.name, stated, set(taken), assumed, tabled, _ran(every))
     _name_programs(context, prose, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
@@ -349,6 +350,12 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows, context.statements
+
+
+def _ran(records: Sequence[Record]) -> set[str]:
+    """How rows of tables call what ran."""
+    named = (row.cells.get(name) for row in records if row.tabled for name in WHOSE)
+    return {cell.text for cell in named if cell is not None}
 
 
 def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) -> None:

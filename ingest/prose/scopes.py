@@ -140,7 +140,8 @@ _EXCEPT = deferred(
 
 
 _ABLE = deferred(
-    r"\b(?:enables?|allows?|supports?|recommend\w*|suggest\w*|could|would|should|planned)\b",
+    r"\b(?:enables?|allows?|supports?|recommend\w*|suggest\w*|could|would|should|planned"
+    r"|(?:can|may|might|must) be)\b",
     re.IGNORECASE,
 )
 """Words of a sentence about what may be done, and not about runs."""
@@ -176,6 +177,8 @@ def scoped(text: str) -> list[Scoped]:
     [('none', 'up to 2.7B'), ('selective', '13B')]
     >>> [tuple(each) for each in scoped("We run it with EP 8, TP 1, PP 4 (H100) or PP 2 (B200).")]
     [('pp', '4', 'H100'), ('pp', '2', 'B200')]
+    >>> [each[1:] for each in scoped("Recomputation is off for 1B and on for the others.")]
+    [('False', '1B'), ('True', 'the others')]
     >>> [each[1:] for each in scoped("Runs on A100 took one node, those on H100 two nodes.")]
     [('1', 'A100'), ('2', 'H100')]
     >>> [tuple(each) for each in scoped("AMP is fp16 on V100 and bf16 on A100.")]
@@ -214,7 +217,7 @@ def _scoped(text: str) -> list[Scoped]:
         return []
     if not first and not all(_is_given(each, text) for each in names):
         return []
-    pairs = list(zip(names, (token for token in tokens if token.values), strict=True))
+    pairs = list(zip(names, _alike(token for token in tokens if token.values), strict=True))
     told = [{field for field, _ in values.values} for _, values in pairs]
     common = set.intersection(*told) if told else set[str]()
     of_no_run = _MAY_RUN.search(text) is not None
@@ -227,6 +230,16 @@ def _scoped(text: str) -> list[Scoped]:
         if field not in _OF_RUNS or not of_no_run
     ]
     return found if len({(each.field, each.rows) for each in found}) == len(found) else []
+
+
+def _alike(tokens: Iterable[_Token]) -> list[_Token]:
+    """Values of a sentence, those by which nothing is computed again as a switch that is off where
+    it is on for others: `disabled for 1B and enabled for 7B`."""
+    tokens = list(tokens)
+    if ("activation_checkpointing", "True") not in {v for each in tokens for v in each.values}:
+        return tokens
+    off = {("recompute", "none"): ("activation_checkpointing", "False")}
+    return [each._replace(values=tuple(off.get(v, v) for v in each.values)) for each in tokens]
 
 
 TWO = 2
@@ -365,6 +378,11 @@ def _names(text: str) -> Iterator[_Token]:
             yield _Token(*found.span(), names=(bare,))
     for found in _THE_OTHERS.finditer(text):
         yield _Token(*found.span(), names=(OTHERS,))
+
+
+def others_at(text: str) -> int:
+    """Where a text says `the others` for the last time; 0 where it does not."""
+    return max((found.start() for found in _THE_OTHERS.finditer(text)), default=0)
 
 
 _THE_OTHERS = deferred(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -27,7 +27,7 @@ from assay.ingest.prose.notebook_code import in_notebook
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
-from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, paragraphs, scoped
+from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, others_at, paragraphs, scoped
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -165,8 +165,10 @@ def read_context(
     taken: set[int],
     assumed: Mapping[str, Cell],
     tabled: Set[int] = frozenset(),
+    names: Iterable[str] = (),
 ) -> Context:
-    """The statements among `lines` that no format has claimed; `tabled` are rows of tables."""
+    """The statements among `lines` that no format has claimed; `tabled` are rows of tables, and
+    `names` those of what ran in them and on what."""
     context = Context(
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
@@ -231,7 +233,7 @@ def read_context(
                 context, lines, at, again.placed(_of_host(placed, line, source)),
                 in_list=bool(above) and items.holds(line),
             )  # fmt: skip
-    _divide(context, lines, blocks, tabled)
+    _divide(context, lines, blocks, tabled, names)
     return _settled(context, lines, tabled or taken, blocks)
 
 
@@ -786,9 +788,14 @@ def _divided(context: Context, statement: Statement | None, line: Line) -> State
 
 
 def _divide(
-    context: Context, lines: Sequence[Line], blocks: Mapping[int, Block], rows: Set[int]
+    context: Context,
+    lines: Sequence[Line],
+    blocks: Mapping[int, Block],
+    rows: Set[int],
+    named: Iterable[str],
 ) -> None:
-    """Note what sentences give some rows and others otherwise, in place of what their lines say."""
+    """Note what sentences give some rows and others otherwise, in place of what their lines say;
+    `named` are names of rows."""
     texts = [
         (line.number, line.text) for line in lines
         if rows and line.number not in blocks and line.number not in rows
@@ -798,10 +805,14 @@ def _divide(
     sections = [line for line, _ in context.sections]
     tabled = {_section_of(context, sections, row) for row in rows}
     for numbers, text in paragraphs(texts):
+        end = 0
         for sentence in _SENTENCES.split(text):
+            begin = text.find(sentence, end)
+            end = begin + len(sentence)
             if not (told := scoped(sentence)):
                 continue
             names = {each.field for each in told}
+            names |= {other for name in names & _AGAIN for other in SAME_FACT[name]}
             called = {each.rows for each in told}
             context.statements = [
                 replace(
@@ -818,11 +829,26 @@ def _divide(
             section = _section_of(context, sections, numbers[0])
             here = section in tabled
             if OTHERS in called:
-                tables = [at[row].text for row in rows if row in at]
+                tables = [*(at[row].text for row in rows if row in at), *named]
                 told = _without_strange_others(told, [*tables, *context.titles.values()])
-            context.statements += _of_scopes(told, at[numbers[0]], section, here=here)
+            line = _from([at[number] for number in numbers], begin)
+            context.statements += _of_scopes(told, line, section, here=here)
     context.statements = [each for each in context.statements if each.values]
 
+
+def _from(lines: Sequence[Line], at: int) -> Line:
+    """The one of several lines, and what of it, from a place in their texts one behind another."""
+    for line in lines if at else ():
+        bare = line.text.strip()
+        if at <= len(bare):
+            at += len(line.text) - len(line.text.lstrip())
+            return line._replace(text=line.text[at:], column=line.column + at)
+        at -= len(bare) + 1
+    return lines[0]
+
+
+_AGAIN = {"recompute", "activation_checkpointing"}
+"""Fields of which a line that is asked by itself may find one, and the sentence the other."""
 
 _SENTENCES = deferred(r"(?<=[\w)*`\"”])[.;] +(?=[A-Z`*])|。")
 
@@ -856,6 +882,7 @@ def _of_scopes(
         if cell and each.rows:
             yield Statement(line.number, section, {each.field: cell}, subject=each.rows, here=here)
         elif cell:
+            cell = cell._replace(column=line.column + others_at(line.text))
             yield Statement(line.number, section, {each.field: cell})
 
 

@@ -55,7 +55,9 @@ _REFERS = deferred(
     rf"{_PLACE.replace('?P<', '?P<a_')}"
     r"|\b(?:with|using|by|from|via) (?:exactly )?"
     r"(?:(?:the |these )?(?:flags|options|arguments|settings|configuration) (?:in|of|from) )?"
-    rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])",
+    rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])"
+    r"|\b(?P<e_above>everything else (?:(?:is|was|being|stays?|stayed|remains?|kept) )?"
+    r"(?:exactly )?(?:the same|unchanged|identical))(?=\s*(?:[.,;:)]|$))",
     re.IGNORECASE,
 )
 
@@ -81,12 +83,13 @@ _OTHER_ABOVE = deferred(
 _MAY_REFER = re.compile(
     r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|by|from|via)\b.{0,60}"
     r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
-    r"|message|comment|OP\b)|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige|ci-dessus"
+    r"|message|comment|OP\b)|[Ee]verything else|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige"
+    r"|ci-dessus"
 )
 
 _MAY_END = re.compile(
     r"above|before|revious|receding|\blast |[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|\bpost\b"
-    r"|descri|message|comment|\b(?:OP|PR|MR)\b|issue|request|同上|[节表章]"
+    r"|descri|message|comment|\b(?:OP|PR|MR)\b|issue|request|verything else|同上|[节表章]"
     r"|[위앞上]|oben|obige|ci-dessus"
 )
 """In every line with the place that a sentence refers to: most have none of these words."""
@@ -227,6 +230,14 @@ _THE_SAME = deferred(
 """How a sentence begins that names what its runs have of those above: `Same image and sequence
 length, TP 2.`"""
 
+_OF_ITS_MODEL = deferred(
+    r"\b(?:train(?:ed)?|ran|run|measured|varied|timed|benchmarked|repeat(?:ed)?|swept|scaled)\b"
+    r"[^.;:]{0,60}?\b(?:for|with|on|of)? ?(?:exactly )?the same model\b"
+    r"(?! (?:as|size|on|in|with a))",
+    re.IGNORECASE,
+)
+"""What was done with the model of the runs above: `we varied the stage for the same model`."""
+
 _WITH_VERB = deferred(
     r"\b(?:is|are|was|were|has|have|had|gives?|gave|takes?|took|gets?|got|needs?|does|do|did|makes?"
     r"|runs?|beats?|fits?|reach\w*|goes|went|becomes?|drops?|shows?|yields?)\b",
@@ -284,6 +295,9 @@ def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
     stop = _END.search(text)
     sentence = text[: stop.start() + 1 if stop else None]
     found = _THE_SAME.match(sentence) if len(text) <= LONGEST else None
+    if found is None and _OF_ITS_MODEL.search(sentence) and not _OF_NOTHING.search(sentence):
+        of_it = frozenset(_MODEL)
+        return Reference(line.number, line.number, section, "above", {}, frozenset(), of_it)
     if found is None or _OF_NOTHING.search(sentence):
         return None
     if found["things"] and _WITH_VERB.search(sentence):
@@ -323,11 +337,7 @@ _END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_]|[0-9]+ ?[x×])|[。；�
 
 
 def _place(found: re.Match[str]) -> str:
-    told = {
-        key.removeprefix("o_").removeprefix("a_").removeprefix("n_"): text
-        for key, text in found.groupdict().items()
-        if text
-    }
+    told = {re.sub("^[oane]_", "", key): text for key, text in found.groupdict().items() if text}
     kind = next(iter(told))
     return f"{kind} {told[kind]}" if kind in ("section", "table") else kind
 

@@ -262,7 +262,7 @@ _RECOMPUTED = deferred(
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
     r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
-    r"|remat(?:eriali[sz]ation)?(?: policy)?)"
+    r"|remat(?:eriali[sz]ation)?|(?-i:AC)(?= (?:mode|policy)\b))(?: (?:policy|mode|granularity))?"
     r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
     r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none|off)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
@@ -344,7 +344,8 @@ _SWITCHES = {
 
 _FLASH = deferred(
     r"(?P<off>\b(?:no|without|not use|never use[sd]?) (?:any )?)?"
-    r"(?<![A-Za-z0-9_])(?:flash[ -_]?att(?:ention|n)(?![A-Za-z_])(?:[ -]?v?[1-3](?:\.[0-9]+)*)?"
+    r"(?<![A-Za-z0-9_])(?:flash[ -_]?att(?:ention|n)"
+    r"(?:_v?[1-3](?![A-Za-z0-9_])|(?![A-Za-z_])(?:[ -]?v?[1-3](?:\.[0-9]+)*)?)"
     r"|attention(?: backend| kernel)? ?[:=] ?(?:\w+ )?flash\b)"
     r"|(?P<plain>\b(?:eager|unfused|naive|un-fused|vanilla)(?: PyTorch)?[ -](?:(?:softmax"
     r"|self)[ -])?"

@@ -38,7 +38,8 @@ _PARTS = (
     r"|(?:radient|grad\.) accumulation|accumulation de[ls]? |radienten-?[Aa]kkum|accumulo de?i"
     r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"
     r"(?:check-?p|re-?comp|remat))",
-    r"(?i:(?:recomput\w*|check-?point\w*)[*_.]{0,3}[:=]? ?[*_]{0,2}(?:full|sele|none|off|on\b))",
+    r"(?i:(?:recomput\w*|check-?point\w*|(?-i:\bAC)\b)(?: (?:mode|policy))?[*_.]{0,3}[:=]? ?"
+    r"[*_]{0,2}(?:full|sele|none|off|on\b))",
     r"tates?,? (?:and (?:gradients|parameters|weights) )?(?:alone |only )?(?:are|were) (?:all "
     r"|only )?"
     r"(?:sharded|partitioned)",

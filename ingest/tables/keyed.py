@@ -581,6 +581,8 @@ value_origin='stated', law=None)}
             told = {**cells, **table.models.get(name, {})}
             shape = {n: c._replace(value_origin="stated") for n, c in told.items()
                      if n in _OF_A_MODEL}  # fmt: skip
+            if "seq_len" in told and {"layers", "hidden"} <= shape.keys():
+                shape["seq_len"] = told["seq_len"]._replace(value_origin="stated")
             if shape.keys() - {"model", "model_size"} or SIZED.search(name):
                 held = found.setdefault(name, shape)
                 if all(_same(held[n], shape[n]) for n in shape.keys() & held.keys()):

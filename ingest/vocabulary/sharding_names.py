@@ -43,7 +43,8 @@ _LABEL = re.compile(
 
 _DOUBTFUL = re.compile(
     r"\b(?:not|n['’]t|never|no|instead|rather|than|vs\.?|versus|unlike|compar\w+|or|either|if|when"
-    r"|where|unless|optional\w*|could|can|would|should|may|might|support\w*|plan\w*|later|earlier"
+    r"|where|unless(?! (?:otherwise|(?:\w+ )?(?:noted|stated|mentioned|said|specified|marked))\b)"
+    r"|optional\w*|could|can|would|should|may|might|support\w*|plan\w*|later|earlier"
     r"|previous\w*|tried|fails?|failed|(?:move|moved|switch|switched|port|ported|migrat\w+|from|to)"
     r"(?= (?:PyTorch )?FSDP)|faster|slower|between|respectively|ZeRO(?:[ -]?(?:stage[ -]?)?[0-3])?"
     r"|DDP|DeepSpeed|Megatron\w*|reshard\w*|SHARD_GRAD_OP|NO_SHARD|HYBRID_SHARD|FULL_SHARD"
