@@ -20,7 +20,7 @@ from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.table_titles import of_all_rows
 from assay.ingest.schema.record import Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import NUMBERED, of_set_up, part_of_set_up
+from assay.ingest.source.headings import NUMBERED, names_settings, of_set_up, part_of_set_up
 from assay.ingest.statements.context import ELSEWHERE, Context
 
 OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
@@ -200,6 +200,8 @@ class Around:
             if not path or self._first_table(path) < self._every[at].first:
                 continue
             title, parent = self._titles.get(path[-1], ""), path[:-1]
+            if self._first_table(path) < inf and names_settings(title):
+                continue
             above = self._titles.get(parent[-1], "") if parent else ""
             if part_of_set_up(title) and of_set_up(above):
                 yield at, parent[:-1]

@@ -299,7 +299,7 @@ _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 
 _SIZED = deferred(
     r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])"
-    r"(?<![BMT], )([0-9]+(?:\.[0-9]+)?)([BMT])"
+    r"(?<![BMT], )(?<![BMT] / )([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型"
     r"|[ -](?:tun(?:e|ing)|sweeps?|scaling"
     r"|(?:pre-?)?training (?:runs?|speed|throughput|performance))\b)"
