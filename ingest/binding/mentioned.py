@@ -408,6 +408,7 @@ def _but_for_others(
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
             clause = paragraph.clause_at(cell.line, cell.column) if paragraph else None
             said = cell.value_origin == "stated" and name not in ("program", "network")
+            said = said and not (clause and name in clause.values)  # it went to its rows alone
             if clause and said and _of_other_model(clause, row, models):
                 del row.cells[name]
             elif paragraph and cell.state == "value" and name != "gpu":

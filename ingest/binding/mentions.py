@@ -25,7 +25,7 @@ from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
-from assay.ingest.prose.scopes import WHOSE, others_at, scoped
+from assay.ingest.prose.scopes import WHOSE, scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
@@ -84,16 +84,18 @@ class Paragraph:
 
     @cached_property
     def of_models(self) -> tuple[tuple[int, int, Clause], ...]:
-        """Where the clauses begin and end that name a size of a model, whatever they mention."""
+        """Where the clauses begin and end that name a size of a model, whatever they mention, with
+        the values that their sentences give some rows and others otherwise."""
         found: list[tuple[int, int, Clause]] = []
         at = 0
         for sentence in sentences(self.text):
             begin, at = at, at + len(sentence)
+            each = scoped(sentence) if sizes_in(sentence) else ()
+            apart = {one.field: Cell(one.value, 0) for one in each}
             for start, part in _parts(sentence) if sizes_in(sentence) else ():
                 if sizes := sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, part))):
-                    clause = Clause({}, sizes, frozenset(), frozenset(), of_all=False, text=part)
-                    end = others_at(part) or len(part)  # what is of the others is not of them
-                    found.append((begin + start, begin + start + end, clause))
+                    clause = Clause(apart, sizes, frozenset(), frozenset(), of_all=False, text=part)
+                    found.append((begin + start, begin + start + len(part), clause))
         return tuple(found)
 
     def clause_at(self, line: int, column: int) -> Clause | None:

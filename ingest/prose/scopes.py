@@ -380,11 +380,6 @@ def _names(text: str) -> Iterator[_Token]:
         yield _Token(*found.span(), names=(OTHERS,))
 
 
-def others_at(text: str) -> int:
-    """Where a text says `the others` for the last time; 0 where it does not."""
-    return max((found.start() for found in _THE_OTHERS.finditer(text)), default=0)
-
-
 _THE_OTHERS = deferred(
     r"(?<!each )\b(?:others|(?<=the )rest|everything else|(?:remaining|other) (?:GPUs?|cards"
     r"|devices|chips|machines|systems|partitions|models|sizes|ones))\b"

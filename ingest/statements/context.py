@@ -27,7 +27,7 @@ from assay.ingest.prose.notebook_code import in_notebook
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
-from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, others_at, paragraphs, scoped
+from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, paragraphs, scoped
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -882,7 +882,6 @@ def _of_scopes(
         if cell and each.rows:
             yield Statement(line.number, section, {each.field: cell}, subject=each.rows, here=here)
         elif cell:
-            cell = cell._replace(column=line.column + others_at(line.text))
             yield Statement(line.number, section, {each.field: cell})
 
 

@@ -289,8 +289,8 @@ def _outright(line: Line) -> dict[str, Cell]:
     if shared := sharding_labelled(line.text):
         found.setdefault("sharding", Cell(shared[0], line.number, line.column + shared[1]))
     for part in _parts(line) if "SP" in line.text else ():
-        if shared := sequence_switched(part.text.strip(_ADDING)):
-            found["sequence_parallel"] = Cell(shared, part.number, part.column)
+        if switch := sequence_switched(part.text.strip(_ADDING)):
+            found["sequence_parallel"] = Cell(switch, part.number, part.column)
     if len(marks := list(_AGAIN_MARKED.finditer(line.text))) == 1:
         at = line.column + marks[0].start()
         if marks[0]["not"]:

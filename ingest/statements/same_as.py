@@ -236,7 +236,7 @@ _OF_ITS_MODEL = deferred(
     r"(?! (?:as|size|on|in|with a))",
     re.IGNORECASE,
 )
-"""What was done with the model of the runs above: `we varied the stage for the same model`."""
+"""Words on runs of the model of those above: `we varied the stage for the same model`."""
 
 _WITH_VERB = deferred(
     r"\b(?:is|are|was|were|has|have|had|gives?|gave|takes?|took|gets?|got|needs?|does|do|did|makes?"
