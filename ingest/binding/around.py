@@ -200,6 +200,8 @@ class Around:
             if not path or self._first_table(path) < self._every[at].first:
                 continue
             title, parent = self._titles.get(path[-1], ""), path[:-1]
+            if self._first_table(path) < inf and not _OF_ALL_BELOW.search(title):
+                continue
             above = self._titles.get(parent[-1], "") if parent else ""
             if part_of_set_up(title) and of_set_up(above):
                 yield at, parent[:-1]
@@ -226,6 +228,14 @@ _SAME_MACHINE = deferred(
     r"|servers?|GPUs|NPUs|TPUs|cards?|chips|devices|accelerators|workstation|partition)\b|同一(?:集群|机器|台机器|环境)",
     re.IGNORECASE,
 )
+
+_OF_ALL_BELOW = deferred(
+    r"\b(?:set-?ups?|environment|test ?bed|methodology|conditions|aufbau|umgebung|environnement"
+    r"|entorno|ambiente)\b|環境|环境|환경|設定|设置|설정|条件",
+    re.IGNORECASE,
+)
+"""Words of a heading over a set-up that goes on below the first table in it; one that names
+settings, `## Batch size and precision`, is of its own table."""
 
 _OF_THE_MODEL = deferred(
     rf"{NUMBERED}(?:(?:the|our) )?(?:models?|networks?|architecture"
