@@ -20,7 +20,7 @@ from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.table_titles import of_all_rows
 from assay.ingest.schema.record import Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import NUMBERED, names_settings, of_set_up, part_of_set_up
+from assay.ingest.source.headings import NUMBERED, of_set_up, part_of_set_up
 from assay.ingest.statements.context import ELSEWHERE, Context
 
 OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
@@ -200,7 +200,7 @@ class Around:
             if not path or self._first_table(path) < self._every[at].first:
                 continue
             title, parent = self._titles.get(path[-1], ""), path[:-1]
-            if self._first_table(path) < inf and names_settings(title):
+            if self._first_table(path) < inf and not _OF_ALL_BELOW.search(title):
                 continue
             above = self._titles.get(parent[-1], "") if parent else ""
             if part_of_set_up(title) and of_set_up(above):
@@ -228,6 +228,14 @@ _SAME_MACHINE = deferred(
     r"|servers?|GPUs|NPUs|TPUs|cards?|chips|devices|accelerators|workstation|partition)\b|同一(?:集群|机器|台机器|环境)",
     re.IGNORECASE,
 )
+
+_OF_ALL_BELOW = deferred(
+    r"\b(?:set-?ups?|environment|test ?bed|methodology|conditions|aufbau|umgebung|environnement"
+    r"|entorno|ambiente)\b|環境|环境|환경|設定|设置|설정|条件",
+    re.IGNORECASE,
+)
+"""Words of a heading over a set-up that goes on below the first table in it; one that names
+settings, `## Batch size and precision`, is of its own table."""
 
 _OF_THE_MODEL = deferred(
     rf"{NUMBERED}(?:(?:the|our) )?(?:models?|networks?|architecture"

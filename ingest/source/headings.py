@@ -191,18 +191,6 @@ def of_set_up(title: str) -> bool:
     return _SET_UP.fullmatch(title) is not None
 
 
-_OF_SETTINGS = deferred(rf"{NUMBERED}{_A_SETTING}", re.IGNORECASE)
-
-
-def names_settings(title: str) -> bool:
-    """Whether a heading names the settings that its section is about, which others may turn.
-
-    >>> names_settings("## Sequence length and recomputation"), names_settings("## The setup")
-    (True, False)
-    """
-    return _OF_SETTINGS.match(title) is not None
-
-
 _CONSTANT = deferred(
     rf"{NUMBERED}(?:(?:the|our|my|some|common|shared|global|general) )*"
     r"(?:conventions|ground rules|(?:fixed )?facts|constants|fixed(?: settings)?|in common"
