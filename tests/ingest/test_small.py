@@ -196,7 +196,7 @@ def hurt(draw: random.Random, text: str) -> str:
     return "".join(lines) if draw.random() < 0.8 else "".join(lines)[:-1]
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [7, pytest.param(24, marks=pytest.mark.slow)])
 def test_documents_read_together_are_read_as_each_alone(count: int, tmp_path: Path) -> None:
     draw = random.Random(20260401)
     samples = [path for name in BY_SHAPE for path in of_format(name)]
@@ -216,7 +216,7 @@ def test_documents_read_together_are_read_as_each_alone(count: int, tmp_path: Pa
     alone = merge([read_source(each, FORMATS) for each in sources])
     same(together, alone)
     assert together.refused
-    assert together.frames["deepflow_gemm"].height > 30
+    assert together.frames["deepflow_gemm"].height > count
 
 
 KEPT = 32
@@ -249,7 +249,7 @@ TEXTS = (".txt", ".log", ".md", ".csv", ".yaml", ".json", ".rst", ".html", ".jso
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(0, 12), *(pytest.param(seed, 40, marks=pytest.mark.slow) for seed in range(6))],
+    [(0, 8), *(pytest.param(seed, 40, marks=pytest.mark.slow) for seed in range(6))],
 )
 def test_logs_read_together_are_read_as_each_alone(seed: int, count: int, tmp_path: Path) -> None:
     draw = random.Random(seed)
