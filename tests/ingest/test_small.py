@@ -27,7 +27,7 @@ from assay.ingest.source.opening import Source, source
 from polars.expr.string import ExprStringNameSpace
 from polars.testing import assert_frame_equal
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 BY_SHAPE = {
     "deepflow_config": deepflow_config.LINES,
@@ -223,7 +223,9 @@ KEPT = 32
 """Patterns that polars keeps; it compiles all of more than these anew in each portion."""
 
 
-@pytest.mark.parametrize("names", [("deepflow_dump", "deepflow_config"), ("generic_step",)])
+@pytest.mark.parametrize(
+    "names", mostly_slow([(("deepflow_dump", "deepflow_config"),), (("generic_step",),)])
+)
 def test_no_pattern_of_a_portion_takes_the_place_of_another(
     names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
