@@ -14,6 +14,7 @@ from assay.ingest.source.opening import Source
 
 from tests.adversarial.inputs import log_lines
 from tests.adversarial.test_full_disk import assay
+from tests.cli.conftest import Ran
 from tests.conftest import mostly_slow
 
 pytestmark = pytest.mark.skipif(not held(), reason="this system does not tell what a process holds")
@@ -49,9 +50,9 @@ def test_more_than_there_may_be_is_refused(
 
 @pytest.mark.parametrize("size", ["12x", "0", "-1G", "", "G"])
 def test_a_size_that_is_none(log: Path, size: str) -> None:
-    done = assay("check", log, "--max-memory", size)
-    assert done.returncode == 2
-    assert "--max-memory is a size such as 8G or 500M, not" in done.stderr
+    done = Ran(["check", str(log), "--max-memory", size])
+    assert done.code == 2
+    assert "--max-memory is a size such as 8G or 500M, not" in done.err
 
 
 def test_the_other_inputs_are_read(

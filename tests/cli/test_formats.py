@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mostly_slow
 
 SWIFT = ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml"
 LINE = "step=120 loss=2.31 tok/s=51234 mem=61.2GiB mfu=43.1%"
@@ -58,7 +58,9 @@ def test_a_format_of_ones_own_is_shown(assay: Run) -> None:
     assert "tok/s" in done.out
 
 
-@pytest.mark.parametrize(("line", "columns"), LINES, ids=[line[:16] for line, _ in LINES])
+@pytest.mark.parametrize(
+    ("line", "columns"), mostly_slow(LINES, 3), ids=[line[:16] for line, _ in LINES]
+)
 def test_a_pasted_line_becomes_a_format_that_reads_it(
     assay: Run, tmp_path: Path, line: str, columns: set[str]
 ) -> None:

@@ -30,7 +30,7 @@ def values(row: dict[str, Any]) -> dict[str, Any]:
 WHOLE = values(parse(LINE + " |\n").frames["megatron_iteration"].row(0, named=True))
 
 
-@pytest.mark.parametrize("width", mostly_slow(range(50, 330, 7)))
+@pytest.mark.parametrize("width", mostly_slow(range(50, 330, 7), 8))
 @pytest.mark.parametrize("end", [" |", ""])
 @pytest.mark.parametrize("indent", ["", "    "])
 def test_a_hard_wrapped_record_is_put_together(width: int, end: str, indent: str) -> None:
@@ -45,7 +45,7 @@ def test_a_hard_wrapped_record_is_put_together(width: int, end: str, indent: str
     assert reading.accounting[0].not_ours == 1
 
 
-@pytest.mark.parametrize("cut", range(60, 300, 11))
+@pytest.mark.parametrize("cut", mostly_slow(range(60, 300, 11)))
 def test_a_record_torn_by_other_ranks_is_put_together(cut: int) -> None:
     text = f"[default7]:{LINE} |"
     head, tail = text[:cut], text[cut:]

@@ -44,7 +44,7 @@ NAMES = [
 
 @pytest.mark.parametrize(
     "path",
-    mostly_slow(sorted(SAMPLES / f"{name}.log" for name in NAMES), 6),
+    mostly_slow(sorted(SAMPLES / f"{name}.log" for name in NAMES), 9),
     ids=lambda path: path.name,
 )
 def test_what_is_written_reads_the_steps(path: Path) -> None:

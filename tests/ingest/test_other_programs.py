@@ -156,7 +156,7 @@ def log(line: str, seed: int) -> str:
     return "\n".join(out) + "\n"
 
 
-@pytest.mark.parametrize("program", mostly_slow(PROGRAMS))
+@pytest.mark.parametrize("program", mostly_slow(PROGRAMS, 8))
 def test_another_program_prints_no_steps(program: str) -> None:
     opened = source(f"{program}.log", log(PROGRAMS[program], 7).encode())
     assert isinstance(opened, Source)

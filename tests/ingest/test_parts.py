@@ -88,7 +88,7 @@ def test_bytes_do_not_depend_on_workers_shares_or_memory(
 ) -> None:
     (tmp_path / "logs" / "prose.txt").write_text("nothing\n")
     (tmp_path / "logs" / "broken.gz").write_bytes(b"\x1f\x8b nonsense")
-    given = [tmp_path / "logs", FIXTURES / "gemm_table"]
+    given = [tmp_path / "logs", smallest(FIXTURES / "gemm_table")]
     one = ingest(given, tmp_path / "one", HOW)
     two = ingest(given, tmp_path / "two", HOW, engine=processes(2))
     for number in (3, 1, 2):

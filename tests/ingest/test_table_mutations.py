@@ -36,7 +36,7 @@ def survives(path: Path, times: int) -> None:
         assert parts == account.lines
 
 
-@pytest.mark.parametrize("name", mostly_slow(NAMES, 3))
+@pytest.mark.parametrize("name", mostly_slow(NAMES, 5))
 def test_mutations_are_accounted_for(name: str) -> None:
     survives(FOLDER / name, 8)
 

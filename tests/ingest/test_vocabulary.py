@@ -182,7 +182,7 @@ LOGGED = ("[2024-05-01 10:00:00,000] [INFO] {label}: {value}", "{label} = {value
           "[INFO]  >>> {label}: {value}", "INFO:root:{label}: {value}")  # fmt: skip
 
 
-@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.slow)])
 @of_every_setting
 def test_in_a_line_of_a_log(term: Term, share: int, tmp_path: Path) -> None:
     """Each label in a form at least; each in every form now and then."""

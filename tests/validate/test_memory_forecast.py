@@ -37,24 +37,28 @@ def assessed(path: Path, machine: str | None = None) -> Report:
     return assess([path], machine=machine, models=["memory"])
 
 
+@pytest.fixture(scope="module")
+def job() -> Report:
+    return assessed(JOB)
+
+
 def figures(report: Report) -> dict[str, tuple[int, float]]:
     rows = report.scores.accuracy.select("quantity", "n", "mape").iter_rows()
     return {quantity: (n, mape) for quantity, n, mape in rows}
 
 
-def test_each_rank_has_its_stage() -> None:
-    report = assessed(JOB)
-    (row,) = completed(report.cases.configuration.filter(frame="runs")).to_dicts()
+def test_each_rank_has_its_stage(job: Report) -> None:
+    (row,) = completed(job.cases.configuration.filter(frame="runs")).to_dicts()
     built = run(row)
     assert built is not None
     held = [stage.total for stage in stages(built)]
-    frame = report.outcome.reading.frames["megatron_memory"]
-    pairs = report.comparison.pairs.filter(quantity="memory").sort("line", "column")
+    frame = job.outcome.reading.frames["megatron_memory"]
+    pairs = job.comparison.pairs.filter(quantity="memory").sort("line", "column")
     ranks = frame.sort("line", "column")["rank"].cast(pl.Int64)
     assert sorted(ranks) == list(range(16))
     assert pairs["predicted"].to_list() == [held[rank // 4] for rank in ranks]
     assert max(held) == memory(built).total
-    assert figures(report)["memory"] == (16, pytest.approx(0.0026, abs=0.0005))
+    assert figures(job)["memory"] == (16, pytest.approx(0.0026, abs=0.0005))
 
 
 @pytest.mark.parametrize("job", WITHIN)
@@ -99,6 +103,6 @@ def test_megatrons_own_estimate_is_agreement_and_no_accuracy(tmp_path: Path) -> 
         ("memory_states", "memory", 1)]  # fmt: skip
 
 
-def test_the_report_says_it_of_the_run() -> None:
-    text = render(sections(assessed(JOB)), width=200)
+def test_the_report_says_it_of_the_run(job: Report) -> None:
+    text = render(sections(job), width=200)
     assert "memory of 16 ranks predicted to 0.3 % on average" in text

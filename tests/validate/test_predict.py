@@ -140,8 +140,8 @@ def test_an_unknown_machine_is_told_where_the_list_is(config):
     assert "--machines FILE adds others" in " ".join(run.stderr.split())
 
 
-def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():
-    own = load(dump(calibrate([TABLE], "A100-80g")))
+def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it(calibrated):
+    own = load(dump(calibrated))
     assert own.parts["configuration"].seen
     plain = assess([TABLE], machine="A100-80g", models=["step"])
     again = assess([TABLE], machine="A100-80g", models=["step", "constant_mfu"], stack=own)
@@ -176,7 +176,13 @@ def test_kernels_that_a_stack_has_seen_are_no_accuracy_of_it(tmp_path, monkeypat
     assert report.fitted.height == len(lines[::2])
 
 
-def test_calibrate_reads_once_and_from_the_standard_input(tmp_path):
+@pytest.fixture(scope="module")
+def calibrated():
+    """The stack of a site with one table, which several tests ask."""
+    return calibrate([TABLE], "A100-80g")
+
+
+def test_calibrate_reads_once_and_from_the_standard_input(calibrated, tmp_path):
     text = Path(TABLE).read_text(encoding="utf-8")
     out = tmp_path / "site.toml"
     run = CliRunner().invoke(
@@ -184,19 +190,18 @@ def test_calibrate_reads_once_and_from_the_standard_input(tmp_path):
     )
     assert run.exit_code == 0, run.output
     piped = load(out.read_text(encoding="utf-8")).parts["configuration"]
-    named = load(dump(calibrate([TABLE], "A100-80g"))).parts["configuration"]
+    named = load(dump(calibrated)).parts["configuration"]
     assert (piped.values, piped.rows, piped.seen) == (named.values, named.rows, named.seen)
 
 
-def test_calibrate_then_predict(config, tmp_path):
-    found = calibrate([TABLE], "A100-80g")
-    again = load(dump(found))
+def test_calibrate_then_predict(calibrated, config, tmp_path):
+    again = load(dump(calibrated))
     part = again.part("configuration")
     assert part.rows == 36
     assert 1.0 < part.values["slowdown"] < 1.4
     assert part.low["slowdown"] <= part.values["slowdown"] <= part.high["slowdown"]
     stack = tmp_path / "site.toml"
-    stack.write_text(dump(found), encoding="utf-8")
+    stack.write_text(dump(calibrated), encoding="utf-8")
     wide = predictions(config, "A100-80g")[0]
     narrow = predictions(config, "A100-80g", stack)[0]
     assert narrow["residuals_of"] == "mosaic_2022.md"

@@ -16,6 +16,8 @@ from assay.validate.predict.forecasts import Asked
 from assay.validate.predict.models import MODELS
 from typer.testing import CliRunner, Result
 
+from tests.conftest import mostly_slow
+
 TABLE = "gpu,dtype,m,n,k,time_us\nH100,bf16,4096,4096,4096,250.5\nH100,bf16,64,64,64,3.10\n"
 
 
@@ -106,7 +108,7 @@ def test_a_tolerance_for_nothing_is_told(folder: Path) -> None:
     assert "--tolerance time:" not in made.stderr
 
 
-@pytest.mark.parametrize("text", ["time", "time=", "=3%", "time=much", "time=-3%"])
+@pytest.mark.parametrize("text", mostly_slow(["time", "time=", "=3%", "time=much", "time=-3%"]))
 def test_what_is_no_tolerance_is_a_wrong_usage(folder: Path, text: str) -> None:
     before = (folder / "gemm.golden").read_bytes()
     assert run("update", folder, "--yes", "--tolerance", text).exit_code == 2
