@@ -157,9 +157,11 @@ _GIVES = re.compile(
 """How a sentence begins that says of which model a document gives numbers of training."""
 
 
-def by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell | None]:
+def by_size(
+    paragraphs: Iterable[Paragraph], models: set[str], printed: set[str]
+) -> dict[str, Cell | None]:
     """The models that a document names, by the sizes in their names; None of one that several
-    models have."""
+    models have. Of the `models` of rows those alone that rows have `printed`."""
     found: dict[str, Cell | None] = {}
     for each in paragraphs:
         name = model_named(each.text) if sizes_in(each.text) else None
@@ -177,7 +179,8 @@ def by_size(paragraphs: Iterable[Paragraph], models: set[str]) -> dict[str, Cell
             own.setdefault(size.replace(" ", "").upper(), set()).add(model.casefold())
     return {
         size: cell for size, cell in found.items()
-        if size not in own or (cell and own[size] == {cell.text.casefold()})
+        if size not in own
+        or (cell and cell.text in printed and own[size] == {cell.text.casefold()})
     }  # fmt: skip
 
 

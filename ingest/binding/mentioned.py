@@ -90,7 +90,8 @@ def mentioned(
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     _but_for_others(rows, paragraphs, models)
     only = only_model(paragraphs, models)
-    called = by_size(paragraphs, models)
+    printed = {cell.text for row in rows if (cell := row.cells.get("model")) and _is_own(cell)}
+    called = by_size(paragraphs, models, printed)
     page = model_of_page(paragraphs)
     since = 0
     above: list[Sequence[Record]] = []
