@@ -99,12 +99,7 @@ def mentioned(
     for table in around.tables(rows):
         begin = max(since, around.heading_above(table[0].line))
         trained = size_in_commands(lines, begin, table[0].line)
-        first = table[:1] if _adds_up(table, context) else table
-        own = {name for row in first for name, c in row.cells.items() if _is_own(c)}
-        own |= {
-            fact for name in own for fact in SAME_FACT.get(name, ())
-            if name in ONE_FACT or _varies(name, table)
-        }  # fmt: skip
+        own = _printed_in(table, context)
         name_models(table)
         near = list(around.speaking(table[0].line, table[-1].line))
         number = around.number(near)
@@ -138,6 +133,16 @@ def mentioned(
         set_up_like(table, between, above, [_spoken_by(row, tuned) for row in table])
         above.append(table)
         since, settled = table[-1].line, apart
+
+
+def _printed_in(table: Sequence[Record], context: Context) -> set[str]:
+    """Fields that rows of a table print, or the same facts under other names."""
+    first = table[:1] if _adds_up(table, context) else table
+    own = {name for row in first for name, c in row.cells.items() if _is_own(c)}
+    return own | {
+        fact for name in own for fact in SAME_FACT.get(name, ())
+        if name in ONE_FACT or _varies(name, table)
+    }  # fmt: skip
 
 
 def _of_another(model: Cell, text: str) -> bool:
