@@ -290,9 +290,10 @@ def _listed_on(sentence: str, cell: Cell, begin: int) -> bool:
     and 8192`, `4 MI250X per node, which show up as 8 GCDs`."""
     at = cell.column - begin
     end = at + len(cell.text)
-    if sentence[at:end] != cell.text or not cell.text.isdecimal():
-        return False
-    return among_several(sentence, at, end) or counted_otherwise(sentence, at)
+    if counted_otherwise(sentence, at):  # in words, too
+        return True
+    printed = sentence[at:end] == cell.text and cell.text.isdecimal()
+    return printed and among_several(sentence, at, end)
 
 
 _RUNS_OF_TABLE = deferred(

@@ -24,7 +24,8 @@ def limited() -> None:
 
 
 def assay(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # -B: what Python itself writes would be cut as well, and found by others
+    # -B: modules that Python writes would be cut as well, and found by all other tests
+    return subprocess.run(
         [sys.executable, "-B", "-c", PROGRAM, *map(str, arguments)],
         stderr=subprocess.PIPE, text=True, check=False, **options,  # type: ignore[call-overload]
     )  # fmt: skip
