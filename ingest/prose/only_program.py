@@ -26,16 +26,17 @@ from assay.ingest.vocabulary.program_names import Program, is_library, program_n
 
 LAW = "the one program that the document says to train with"
 
-MEASURED = deferred(
+_MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
 )
-"""Found in sentences on what was run or measured."""
+"""Found in sentences on what was run or measured; a statement is held to fewer words, as it needs
+no other of its document to agree (`assay.ingest.statements.trained_with`)."""
 
-OTHERWISE = deferred(
+_OTHERWISE = deferred(
     r"\b(?:unlike|similar|like|compar\w+|versus|vs\.?|than|instead|rather|convert\w*|conversion|"
     r"export\w*|import\w*|migrat\w+|inspired|based on|compatib\w+|support\w*|integrat\w+|"
     r"checkpoints? (?:of|from|in|for|format)|tokeni[sz]\w+|evaluat\w+|inference|serving|alternative"
@@ -181,7 +182,7 @@ def only_programs(
             at = first.number
             if first.number == min(headings):
                 name = _TITLE.fullmatch(block.text)
-                told = None if OTHERWISE.search(block.text) else _known(block, block.text, 0)
+                told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
             continue
         if name and (of_it := _in_version(block, name["name"])):
@@ -253,8 +254,8 @@ def _said(block: _Block) -> Iterator[_Named]:
     begin = 0
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
-        speaks = MEASURED.search(about) or _LABELLED.match(sentence)
-        if len(sentence) <= _SENTENCE_ENDS and not OTHERWISE.search(sentence):
+        speaks = _MEASURED.search(about) or _LABELLED.match(sentence)
+        if len(sentence) <= _SENTENCE_ENDS and not _OTHERWISE.search(sentence):
             told = _known(block, sentence, begin)
             if not (
                 told
@@ -330,7 +331,7 @@ def _in_version(block: _Block, name: str) -> _Named | None:
     begin = 0
     for sentence in sentences(block.text):
         found = _ITS_VERSION.findall(sentence)
-        if len(found) == 1 and MEASURED.search(sentence) and not OTHERWISE.search(sentence):
+        if len(found) == 1 and _MEASURED.search(sentence) and not _OTHERWISE.search(sentence):
             at = begin + sentence.find(found[0])
             return _Named(Program(name, found[0], at), *block.place(at))
         begin += len(sentence)

@@ -537,7 +537,6 @@ def _raise_set_ups(
     written = _configurations(blocks, texts)
     if (only := _only_configuration(context, written, held, rows)) and only not in parents:
         parents[only] = only[:-1]
-    options = _of_options(blocks, texts)
     context.statements = [part for s in context.statements for part in _introduced(context, s)]
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
@@ -548,7 +547,6 @@ def _raise_set_ups(
             s.line not in blocks or s.line in written
             or _NAMES_MACHINE.match(texts[s.line])
             or of_constants(context.titles.get(s.section[-1], ""))
-            or blocks[s.line].begin in options
         )
     ]  # fmt: skip
     raised: dict[int, tuple[int, ...]] = {}
@@ -577,14 +575,16 @@ def _raise_set_ups(
 
 
 def _configurations(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
-    """The lines of blocks of code that hold keys and values, and start nothing."""
+    """The lines of blocks of code that hold keys and values, or options alone, and start nothing:
+    `num_layers: 40`, `--num-layers 40 \\`."""
     lines: dict[Block, list[int]] = {}
     for number, block in blocks.items():
         lines.setdefault(block, []).append(number)
     found = set[int]()
     for numbers in lines.values():
-        told = [texts.get(number, "") for number in numbers]
-        if sum(map(bool, map(_PAIR.match, told))) > 1 and not any(map(_COMMAND.search, told)):
+        told = [text for number in numbers if (text := texts.get(number, "").strip(" \\"))]
+        pairs = sum(map(bool, map(_PAIR.match, told))) > 1 and not any(map(_COMMAND.search, told))
+        if pairs or (told and all(map(_IS_OPTION.match, told))):
             found.update(numbers)
     return found
 
@@ -614,15 +614,6 @@ def _only_configuration(
     last = max(each.line for each in context.statements if each.line in written)
     apart = not section or section in held or ELSEWHERE.search(context.titles[section[-1]])
     return () if apart or len(names) < SPELLED_OUT or last > rows[0] else section
-
-
-def _of_options(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
-    """Where the blocks begin that are options and nothing else: `--num-layers 40 \\`."""
-    found, others = set[int](), set[int]()
-    for line, block in blocks.items():
-        if text := texts.get(line, "").strip(" \\"):
-            (found if _IS_OPTION.match(text) else others).add(block.begin)
-    return found - others
 
 
 _IS_OPTION = re.compile(r"--[a-z][\w-]+(?:[ =]|$)|# ")
