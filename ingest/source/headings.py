@@ -191,6 +191,32 @@ def of_set_up(title: str) -> bool:
     return _SET_UP.fullmatch(title) is not None
 
 
+_SET_ASIDE = deferred(
+    r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future"
+    r"|limitations?|faq|install\w*|usage|quick ?start|getting started|accuracy|quality"
+    r"|converge\w*|news|updates?|changelog|what'?s new|features?|highlights?|news|tl;?dr"
+    r"|summary|abstract|conclusions?|results?|findings|key \w+|why|motivation|support\w*"
+    r"|requirements?|prerequisites?|roadmap|plan(?:s|ned)?|to ?do|try|tutorials?|demos?"
+    r"|examples?|hands[- ]on|showcase|steps?|how to|licen[sc]e|citation|contents|links?"
+    r"|references?|glossary|terms|notation|history|models?|recommend\w*|tips|tuning|cost|prices?"
+    r"|downloads?|api|options|outlook|theory|estimat\w*|expected|targets?|baselines?)\b"
+    r"|背景|简介|特性|亮点|安装|快速|推理|评[估测]|结果|结论|总结|更新|计划|支持|示例|教程|使用方法|模型|要求|目录"
+    r"|背景|特徴|インストール|推論|評価|結果|結論|まとめ|更新|予定|対応|例|使い方|モデル|목차|설치|추론|평가|결과",
+    re.IGNORECASE,
+)
+"""Words of headings over what is not of the runs of a page, or of some of them."""
+
+
+def precedes(title: str) -> bool:
+    """Whether what is said below a heading in front of all tables may be of all of them: it names
+    no part of a page that is of something else, whatever it is called.
+
+    >>> precedes("## The job"), precedes("## Before we start"), precedes("## Quick start")
+    (True, True, False)
+    """
+    return _SET_ASIDE.search(title) is None
+
+
 _CONSTANT = deferred(
     rf"{NUMBERED}(?:(?:the|our|my|some|common|shared|global|general) )*"
     r"(?:conventions|ground rules|(?:fixed )?facts|constants|fixed(?: settings)?|in common"

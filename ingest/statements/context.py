@@ -40,6 +40,7 @@ from assay.ingest.source.headings import (
     of_training,
     of_what_ran,
     part_of_set_up,
+    precedes,
 )
 from assay.ingest.source.notebook import above_outputs, is_notebook
 from assay.ingest.source.posts import author_of
@@ -234,7 +235,7 @@ def read_context(
                 in_list=bool(above) and items.holds(line),
             )  # fmt: skip
     _divide(context, lines, blocks, tabled, names)
-    return _settled(context, lines, tabled or taken, blocks)
+    return _settled(context, lines, tabled or taken, taken, blocks)
 
 
 _COMMENT = deferred(
@@ -387,9 +388,14 @@ def _at_tables(
 
 
 def _settled(
-    context: Context, lines: Sequence[Line], rows: Set[int], blocks: Mapping[int, Block]
+    context: Context,
+    lines: Sequence[Line],
+    rows: Set[int],
+    taken: Set[int],
+    blocks: Mapping[int, Block],
 ) -> Context:
-    """A context whose statements know of each other; `rows` are the lines of runs."""
+    """A context whose statements know of each other; `rows` are the lines of runs, among those that
+    formats have taken."""
     texts = {line.number: line.text for line in lines}
     told = of_jobs(context.statements, blocks, texts)
     context.statements = versioned(list(_alternatives(told, texts)))
@@ -397,7 +403,7 @@ def _settled(
         context.references, context.statements, context.titles, context.sections, context.comments
     )
     context.statements.sort(key=lambda each: each.line)
-    _raise_set_ups(context, rows, blocks, texts)
+    _raise_set_ups(context, rows, taken, blocks, texts)
     context.statements += list(_of_later_entries(context, texts))
     if moved := above_outputs(lines) if is_notebook(lines) else {}:
         context.statements = [
@@ -505,24 +511,22 @@ _MANY = 300
 
 
 def _raise_set_ups(
-    context: Context, lines: Set[int], blocks: Mapping[int, Block], texts: Mapping[int, str]
+    context: Context,
+    lines: Set[int],
+    taken: Set[int],
+    blocks: Mapping[int, Block],
+    texts: Mapping[int, str],
 ) -> None:
     """Let what stands under a heading about the set-up, or is said of every run, speak for the
     sections beside it, and how an introduction says that all is computed.
 
-    Only where no row stands below that heading, and where nothing else that is raised beside it
+    What precedes all tables does so too, whatever its heading is, if it is prose. Only where no row
+    stands below that heading, and where nothing else that is raised beside it
     says a field otherwise; what a block of code says, a command to try perhaps, stays in its
     section, but for what names the machine or stands under a heading of what all have in common,
     and for options alone, without a command that they are of.
     """
-    ends = [*(line for line, _ in context.sections), math.inf]
-    rows = sorted(lines)
-    held = {
-        path[:depth]
-        for at, (line, path) in enumerate(context.sections)
-        if bisect_right(rows, line) < bisect_left(rows, ends[at + 1])
-        for depth in range(1, len(path) + 1)
-    }
+    rows, held = sorted(lines), _holding(context, lines)
     paths = {
         path for line, path in context.sections
         if of_set_up(context.titles[line]) or _of_script_of_model(path, context.titles)
@@ -549,14 +553,17 @@ def _raise_set_ups(
             or of_constants(context.titles.get(s.section[-1], ""))
         )
     ]  # fmt: skip
+    before = _before_tables(context, rows[0], taken) if rows else set()
+    at_once = {id(each) for each, _ in told}
+    late = [
+        (s, s.section[:-1])
+        for s in context.statements
+        if s.section in before and s.line not in blocks and not s.of_run and id(s) not in at_once
+    ]
     raised: dict[int, tuple[int, ...]] = {}
     for part in (False, True):  # a part of the set-up that says otherwise keeps it to itself
         mine = [each for each in told if part or each[0].section[:-1] == each[1]]
-        said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
-        for each, parent in mine:
-            for name, cell in each.values.items() if not each.here else ():
-                said.setdefault((parent, name), set()).add(saying(cell))
-        twice = {key for key, cells in said.items() if len(cells) > 1}
+        twice = _said_twice(mine)
         apart = {id(each) for each, parent in mine if _of_one_machine(each, parent, twice)}
         doubtful = {
             parent for each, parent in mine
@@ -566,12 +573,59 @@ def _raise_set_ups(
             id(each): parent for each, parent in mine
             if parent not in doubtful and id(each) not in apart
         }  # fmt: skip
-    beside = [(s, raised[id(s)]) for s, _ in told if id(s) in raised]
+    raised |= _raised_late(late, [(s, raised[id(s)]) for s, _ in told if id(s) in raised])
+    beside = [(s, raised[id(s)]) for s, _ in [*told, *late] if id(s) in raised]
     commands = _commands_raised(context, parents, blocks, beside)
     context.statements = [
         commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
         for each in context.statements
     ]
+
+
+_Raised = tuple[Statement, tuple[int, ...]]
+"""A statement and the section that it is to speak for."""
+
+
+def _said_twice(told: Iterable[_Raised]) -> set[tuple[tuple[int, ...], str]]:
+    """The sections and fields that statements say in more than one way."""
+    said: dict[tuple[tuple[int, ...], str], set[tuple[str, float, str]]] = {}
+    for each, parent in told:
+        for name, cell in each.values.items() if not each.here else ():
+            said.setdefault((parent, name), set()).add(saying(cell))
+    return {key for key, cells in said.items() if len(cells) > 1}
+
+
+def _raised_late(late: Sequence[_Raised], told: Sequence[_Raised]) -> dict[int, tuple[int, ...]]:
+    """What only precedes the tables, but for sections that say a field otherwise than the set-up,
+    or than each other."""
+    twice = _said_twice([*told, *late])
+    doubtful = {
+        each.section
+        for each, parent in late
+        if any((parent, name) in twice for name in each.values)
+    }
+    return {id(each): parent for each, parent in late if each.section not in doubtful}
+
+
+def _holding(context: Context, lines: Set[int]) -> set[tuple[int, ...]]:
+    """The sections in which one of the lines stands, or in a part of them."""
+    ends, rows = [*(line for line, _ in context.sections), math.inf], sorted(lines)
+    return {
+        path[:depth]
+        for at, (line, path) in enumerate(context.sections)
+        if bisect_right(rows, line) < bisect_left(rows, ends[at + 1])
+        for depth in range(1, len(path) + 1)
+    }
+
+
+def _before_tables(context: Context, row: int, taken: Set[int]) -> set[tuple[int, ...]]:
+    """The sections of prose above the first row of a document, whatever they are called, but for
+    those of something else, or of one model. In a thread each speaks for oneself."""
+    return {
+        path for line, path in context.sections
+        if line < row and precedes(context.titles[line])
+        and not (context.comments or model_named(context.titles[line]))
+    } - _holding(context, taken)  # fmt: skip
 
 
 def _configurations(blocks: Mapping[int, Block], texts: Mapping[int, str]) -> Set[int]:
