@@ -98,10 +98,20 @@ _GOES_ON = deferred(r"\\\s*$")
 
 SWITCHES = {
     "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
-    "checkpointactivations": ("activation_checkpointing", "True"),
-    "gradientcheckpointing": ("activation_checkpointing", "True"),
+    **dict.fromkeys(
+        ("checkpointactivations", "activationcheckpointing", "gradientcheckpointing",
+         "usegradientcheckpointing", "enablegradientcheckpointing", "enableactivationcheckpointing",
+         "useactivationcheckpointing", "gradcheckpointing"),
+        ("activation_checkpointing", "True"),
+    ),
     "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that
-    "useflashattn": ("attention", "flash"), "sequenceparallel": ("sequence_parallel", "True"),
+    **dict.fromkeys(
+        ("useflashattn", "useflashattention", "flashattn", "flashattention", "enableflashattention",
+         "useflashattnv2", "useflashattn2", "useflashattention2"),
+        ("attention", "flash"),
+    ),
+    "sequenceparallel": ("sequence_parallel", "True"),
+    "usesequenceparallel": ("sequence_parallel", "True"),
     "swiglu": ("gated", "True"),
 }  # fmt: skip
 """Options that say something by standing there."""

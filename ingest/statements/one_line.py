@@ -32,7 +32,7 @@ from assay.ingest.statements.command_lines import (
 )
 from assay.ingest.statements.lists import by_commas, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import LONGEST, PLACED, nested
-from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
+from assay.ingest.statements.phrases import MEASURED, OF_ALL, of_one, phrases
 from assay.ingest.statements.sentences import of_every_run, switched
 from assay.ingest.statements.trained_with import LINK, trained_with
 from assay.ingest.statements.values import (
@@ -176,7 +176,7 @@ def _plainly(
     if "<" in line.text or "&nbsp;" in line.text:
         says = None
         line = line._replace(text=_unmarked(line.text))
-    if OF_ONE.search(line.text):
+    if of_one(line.text):
         return None
     if ".**" in line.text or "._" in line.text:
         line = line._replace(text=_RUN_IN.sub(lambda found: f"{found[1]}:{found[2]}", line.text))
@@ -242,6 +242,7 @@ def _in_any_words(
     caption = statement is not None and statement.caption
     told = trained_with(line, heading=heading or caption) | _network(line)
     told |= _switched(line) if titles_table(line.text) else {}
+    told |= _in_code(line) if statement is not None else {}
     if statement is None or "model" not in statement.values:
         told |= own_model(line, title=heading or caption)
         told |= size_of_title(line) if heading and "model" not in told else {}
@@ -339,6 +340,27 @@ def _by_form(  # noqa: PLR0912
         of_all = of_all and _FROM_NOW.search(line.text) is None
         return Statement(line.number, section, values, backward=of_all)
     return _named_for_run(line, section) if short else None
+
+
+_CODE = deferred(r"`([^`|]{0,200}=[^`|=]{1,80}=[^`|]{1,200})`")
+"""A stretch of code with more than one setting."""
+
+
+def _in_code(line: Line) -> dict[str, Cell]:
+    """Settings of a list that stands as code in a sentence on the runs, as if it were a line of its
+    own: ``All on one card, `batch size per device = 2, max_seq_length = 2048` ``."""
+    found: dict[str, Cell] = {}
+    if line.text.count("=") < 2 or "`" not in line.text or _ADVISED.search(line.text):
+        return found
+    for code in _CODE.finditer(line.text):
+        for each in _PARTS.finditer(code[1]):
+            at = line.column + code.start(1) + each.start()
+            part = _statement(line._replace(text=each[0], column=at), ())
+            found |= part.values if part else {}
+    return found
+
+
+_PARTS = re.compile(r"[^,;\s][^,;]*")
 
 
 _FROM_NOW = deferred(

@@ -266,12 +266,24 @@ def _compared(text: str) -> str:
 _OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
 """How a line ends that opens a table, in a notebook as well."""
 
-OF_ONE = deferred(
+_OF_ONE = deferred(
     r"(?<!zero[ _.-])(?<!zero_optimization\.)(?<!zero_config\.)"
-    r"\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]",
+    r"\b(?:stage|(?P<rank>rank)|stage_id)\s*[=:]\s*[0-9]",
     re.IGNORECASE,
 )
-"""A line about one rank or one stage of a pipeline: its layers are not the model's."""
+
+_ADAPTER = deferred(r"(?<![a-z])q?(?:lo|do)ra(?![a-z])|adapter|alpha", re.IGNORECASE)
+
+
+def of_one(text: str) -> bool:
+    """Whether a line is about one rank or one stage of a pipeline: its layers are not the model's.
+
+    >>> of_one("rank = 3, layers = 4"), of_one("LoRA with rank = 16, micro-batch = 4")
+    (True, False)
+    """
+    found = _OF_ONE.search(text)
+    return found is not None and not (found["rank"] and _ADAPTER.search(text))
+
 
 OF_ALL = deferred(
     r"(?:\bfor )?\ball (?:of )?(?:the |our |these )?"

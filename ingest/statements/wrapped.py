@@ -22,7 +22,7 @@ from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, reproduces
-from assay.ingest.statements.phrases import MEASURED, OF_ONE, OF_ONE_KIND, phrases
+from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
 
@@ -101,7 +101,7 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     whole = f"{head} {line.text[: stop.end() if stop else None]}"
     if not (_MAY_SAY.search(whole) or devices(whole)):
         return {}
-    if MEASURED.search(whole) or OF_ONE.search(whole):
+    if MEASURED.search(whole) or of_one(whole):
         return {}
     above, told = len(head) + 1, phrases(Line(line.number, whole, 0, {}))
     first = before.column + begin  # where the sentence begins
@@ -199,7 +199,7 @@ def _said_by(line: Line) -> dict[str, Cell]:
     plain = line._replace(text=of_these_runs(_unmarked(line).text))
     if len(plain.text.split()) > MOST_WORDS or _OPTION.search(plain.text):
         return {}
-    if MEASURED.search(plain.text) or OF_ONE.search(plain.text):
+    if MEASURED.search(plain.text) or of_one(plain.text):
         return {}
     told = phrases(plain, least=1)
     kind = None if "dtype" in told else listed_in(_ITEM.sub(_blank, plain.text, count=1))
@@ -523,10 +523,10 @@ _THE_MODEL = deferred(r"\W*(?:the |our )?model (?:here )?is\b", re.IGNORECASE)
 
 
 def _is_of_table(sentence: str, *, under: bool) -> bool:
-    if any(words.search(sentence) for words in (_OF_OTHERS, _TELLS, MEASURED, OF_ONE)):
+    if of_one(sentence) or any(w.search(sentence) for w in (_OF_OTHERS, _TELLS, MEASURED)):
         return False
-    of_one = OF_ONE_KIND.search(sentence) or _ONE_MODEL.search(sentence)
-    if of_one and not (under and _THE_MODEL.match(sentence)):
+    of_some = OF_ONE_KIND.search(sentence) or _ONE_MODEL.search(sentence)
+    if of_some and not (under and _THE_MODEL.match(sentence)):
         return False
     return not under or _OF_ABOVE.match(sentence) is not None
 

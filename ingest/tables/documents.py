@@ -418,10 +418,11 @@ _OVER_WHAT = re.compile(
 )
 
 _OF_MEMORY = re.compile(
-    r"(?<![A-Za-z])(mem|memory|显存|メモリー?|메모리|VRAM|vram)(?![A-Za-z])(?! +\|[^|]*\bmem\b)"
+    r"(?<![A-Za-z])(mem|memory|显存(?:占用|用量|使用量)?|メモリー?|메모리|VRAM|vram)(?![A-Za-z])"
+    r"(?! +\|[^|]*\bmem\b)"
     r"[^。.]{0,60}?"
     r"(?:单位[为是：:]?|単位(?:は|が|を|：|:)?|단위(?:는|:)?|\b[Uu]nits?(?: is| are|:)?)"
-    r"\s*([GM]i?B)(?![A-Za-z])"
+    r"\s*[`*]{0,2}([GM]i?B)(?![A-Za-z])"
 )
 """A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`; the sign of a row
 of metrics and not its name, `メモリ | mem | … 単位は GiB`."""
@@ -433,7 +434,7 @@ _IN_BRACKETS = re.compile(
 """The same where the unit stands in brackets: `显存为峰值（GB）`."""
 
 _OF_RATES = re.compile(
-    r"(吞吐[量率]?|训练速度|速度)(?:的|[^。；;|]{1,40}[，,、（(])?单位均?[为是：: ]\s*"
+    r"(吞吐[量率]?|训练速度|速度)(?:的|[^。；;|]{1,40}[，,、（(])?单位均?[为是：: ]\s*[`*]{0,2}"
     r"([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
 )
 """A line that says in which unit rates are: `吞吐率单位为 samples/s（全部 GPU 合计）`."""
