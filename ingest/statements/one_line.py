@@ -242,7 +242,7 @@ def _in_any_words(
     caption = statement is not None and statement.caption
     told = trained_with(line, heading=heading or caption) | _network(line)
     told |= _switched(line) if titles_table(line.text) else {}
-    told |= _in_code(line) if statement is not None else {}
+    told |= _in_code(line)
     if statement is None or "model" not in statement.values:
         told |= own_model(line, title=heading or caption)
         told |= size_of_title(line) if heading and "model" not in told else {}
@@ -353,12 +353,22 @@ def _in_code(line: Line) -> dict[str, Cell]:
     if line.text.count("=") < 2 or "`" not in line.text or _ADVISED.search(line.text):
         return found
     for code in _CODE.finditer(line.text):
+        if _SUGGESTED.search(line.text, 0, code.start()):
+            continue
         for each in _PARTS.finditer(code[1]):
             at = line.column + code.start(1) + each.start()
             part = _statement(line._replace(text=each[0], column=at), ())
             found |= part.values if part else {}
     return found
 
+
+_SUGGESTED = deferred(
+    r"(?:\b(?:can|could|may|might|try|set|setting|use|pass|passing|add|adding|e\.?g|example|instance"
+    r"|such as|like|defaults?|should|want|need|to|instead of|not|without|unlike|than|if|when|was"
+    r"|previously|crash\w*|fail\w*|error\w*)\b|例如|比如|可以|例えば)[^.;。`]{0,80}$",
+    re.IGNORECASE,
+)
+"""In front of code that is no account of what ran."""
 
 _PARTS = re.compile(r"[^,;\s][^,;]*")
 

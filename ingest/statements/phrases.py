@@ -272,7 +272,11 @@ _OF_ONE = deferred(
     re.IGNORECASE,
 )
 
-_ADAPTER = deferred(r"(?<![a-z])q?(?:lo|do)ra(?![a-z])|adapter|alpha", re.IGNORECASE)
+_ADAPTER = deferred(
+    r"(?<![a-z])q?(?:lo|do)ra(?![a-z])|adapter|alpha|linear layers|dropout"
+    r"|target[ _]modules",
+    re.IGNORECASE,
+)
 
 
 def of_one(text: str) -> bool:

@@ -33,6 +33,7 @@ from assay.ingest.tables.documents import MACHINE, explained, meant, unmarked
 from assay.ingest.tables.header_rows import counts, quantities
 from assay.ingest.tables.units_beside import by_unit_above, rated_of
 from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, split
 
 MOST_WORDS = 16
@@ -345,6 +346,7 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
         if not _rectangular(own.values()) or len(own) < len(named_by):
             return ()
     every = {name: set(split(name)) for name, _ in own.values()}
+    models = _of_models(every, list(own.values()))
     for at, label in enumerate(labels):
         if at not in own and (mine := _with_one_of(label, every, schema)):
             own[at] = mine
@@ -366,11 +368,12 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
             rest,
             sides[name],
             name,
-            {**_said_by(name), **named_side(name, schema)},
+            {**({"model": name} if name in models else {}), **_said_by(name),
+             **named_side(name, schema)},
             next(iter(sides[name])),
         )
         for name in every
-    )
+    )  # fmt: skip
 
 
 def of_one_model(grid: Grid, schema: Schema) -> tuple[Group, ...]:
@@ -637,11 +640,33 @@ def _have_one_in_common(told: Iterable[tuple[str, Column]]) -> bool:
 
 def _models_apart(told: Iterable[tuple[str, Column]]) -> bool:
     """Whether several names are of models each, whose rates count what each reads: `ResNet-50
-    (img/s) | BERT (seq/s)`."""
+    (img/s) | BERT (seq/s)`. One of them is known; what reads something else is another."""
     pairs = [(name, column.spec.name) for name, column in told if column.spec]
-    names = {name for name, _ in pairs}
-    models = [name for name in names if model_named(name) == name or family_named(name) == name]
-    return len(pairs) == len(names) == len(models) > 1 and {field for _, field in pairs} <= _THINGS
+    names, held = {name for name, _ in pairs}, {field for _, field in pairs}
+    every = len(_models_among(names)) == len(names) or (len(held) > 1 and _one_is_model(names))
+    return len(pairs) == len(names) > 1 and held <= _THINGS and every
+
+
+def _models_among(names: Collection[str]) -> list[str]:
+    """The names that are those of models."""
+    return [name for name in names if model_named(name) == name or family_named(name) == name]
+
+
+def _one_is_model(names: Collection[str]) -> bool:
+    """Whether names may all be of models, as one of them is, and none is of something else."""
+    return bool(_models_among(names)) and all(
+        name[:1].isupper() and not (recipe("", name) or named(name) or program_named(name))
+        for name in names
+    )
+
+
+def _of_models(names: Collection[str], told: Collection[tuple[str, Column]]) -> dict[str, str]:
+    """Models by the names of sides that are told apart by them: most are known ones, or they do not
+    count the same things."""
+    known = _models_among(names)
+    if 2 * len(known) > len(names) or _models_apart(told):
+        return {name: name for name in names} if _one_is_model(names) else {}
+    return {}
 
 
 _THINGS = {"samples_per_s", "item_rate", "tokens_per_s"}
