@@ -18,6 +18,7 @@ from assay.ingest.binding.batches_said import as_the_others, of_each_device, set
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
+from assay.ingest.binding.named_rows import but_for_unnamed
 from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped
 from assay.ingest.binding.speeds_proven import settle_speeds
@@ -333,8 +334,11 @@ def _bind(
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
     if tabled and document:
-        machines = dict(chain.from_iterable(f.machines.items() for _, f in folds))
-        mentioned(every, headed(with_degrees(prose, letters)), taken, context, machines)
+        mentioned(
+            every, headed(with_degrees(prose, letters)), taken, context,
+            dict(chain.from_iterable(f.machines.items() for _, f in folds)),
+        )  # fmt: skip
+        but_for_unnamed(every, lines, tabled)
         shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -83,10 +84,13 @@ _VALUES = deferred(
     r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO(?:[ -]stage)?"
     r"|(?:micro|global)[ -]?batch(?:[ -]size)?|(?:sequence|context)[ -]length"
     r"|(?:tensor|pipeline|expert|context|data)[ -]parallelism))"
-    r"(?: ?[=:-] ?| of (?:degree |size )?| ?[为是] ?| )?(?P<many>[0-9]{1,3}(?:,[0-9]{3})+"
+    r"(?: ?[=:-] ?| of (?:degree |size )?| ?[为是] ?| (?:is|was|are|were)(?: set| kept| fixed)?"
+    r"(?: to| at)? | )?(?P<many>[0-9]{1,3}(?:,[0-9]{3})+"
     r"|[0-9]{1,7})"
     r"(?![A-Za-z0-9_]|[.,]?[0-9])"
     r"|\bof (?:degree|size) (?P<again>[0-9]{1,4})\b"
+    r"|(?:\b(?:and|to|with|at|uses?|of|in|is) |, )(?P<next>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,7})"
+    r"(?= (?:for|on|in|with) (?!all|each|every|the same)|\s*(?:[;,()]|\.(?![0-9])|$))"
     r"|(?<![\w.,])(?<!\bof )(?P<count>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})[ -](?P<noun>layers"
     r"|heads|blocks|(?:GPUs|nodes|(?<=\b1[ -])(?:GPU|node)(?![ -]nodes?))(?! (?:each|apiece)\b))\b"
     rf"|(?<![\w-])(?P<format>{_FORMAT})(?![\w-])",
@@ -168,8 +172,9 @@ class _Token(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
 
-def scoped(text: str) -> list[Scoped]:
-    """Settings that a sentence gives some rows, and others otherwise.
+def scoped(text: str, models: Iterable[str] = ()) -> list[Scoped]:
+    """Settings that a sentence gives some rows, and others otherwise; `models` are those of rows,
+    by which it may name them as well.
 
     >>> [tuple(each) for each in scoped("Checkpointing is off for 1B and 3B and full for 7B.")]
     [('recompute', 'none', '1B'), ('recompute', 'none', '3B'), ('recompute', 'full', '7B')]
@@ -189,11 +194,15 @@ def scoped(text: str) -> list[Scoped]:
     [('none', '7B'), ('full', '13B'), ('full', '70B')]
     >>> scoped("The 70B needs TP 8 on H100."), scoped("We use TP 8.")
     ([], [])
+    >>> said = scoped("The sequence length is 2048 for T5 and 512 for BERT.", ["T5", "BERT-Large"])
+    >>> [tuple(each) for each in said]
+    [('seq_len', '2048', 'T5'), ('seq_len', '512', 'BERT-Large')]
     """
     plain = in_english(text).text
-    found = _scoped(text) or (_scoped(plain) if plain != text else [])
+    models = tuple(models) if _WORTH.search(text) else ()
+    found = _scoped(text, models) or (_scoped(plain, models) if plain != text else [])
     if not found and ";" in text:  # clauses of their own
-        found = [each for clause in text.split(";") for each in _scoped(clause)]
+        found = [each for clause in text.split(";") for each in _scoped(clause, models)]
     return found
 
 
@@ -201,12 +210,12 @@ WHOSE = ("gpu", "model", "model_size")
 """Fields by which a sentence says whose settings it gives."""
 
 
-def _scoped(text: str) -> list[Scoped]:
+def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
     text = _in_digits(text) if _OF_MACHINES.search(text) else text
     if not _WORTH.search(text) or _ABLE.search(text):
         return []
-    tokens = _joined(sorted([*_values(text), *_names(text)]), text)
+    tokens = _joined(sorted([*_values(text), *_names(text, models)]), text)
     if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
@@ -330,9 +339,9 @@ def _values(text: str) -> Iterator[_Token]:
     for found in _VALUES.finditer(text):
         if _OF_ALL.search(text, 0, found.start()):
             continue  # of every row
-        if found["again"]:
+        if again := found["again"] or found["next"]:
             if key:
-                yield _Token(*found.span(), values=((key, found["again"]),))
+                yield _Token(*found.span(), values=((key, again.replace(",", "")),))
         elif found["key"]:
             key = KEYS[re.sub("[ -]", "", found["key"].casefold())]
             yield _Token(*found.span(), values=((key, found["many"].replace(",", "")),))
@@ -361,8 +370,13 @@ def _how_in_chinese(turned_on: str) -> str:
     return "selective" if "选择" in turned_on else ("full" if "全" in turned_on else "")
 
 
-def _names(text: str) -> Iterator[_Token]:
+def _names(text: str, models: Sequence[str] = ()) -> Iterator[_Token]:
     """Names of models, their sizes, ranges of them, and devices, each alone."""
+    known = list(_mentions(text, models)) if models else []
+    if any(each.names for each in known):
+        yield from known
+        yield from _others(text)
+        return
     taken: list[tuple[int, int]] = []
     for found in _RANGE.finditer(text):
         size = next(filter(None, (found[n] for n in (2, 4, 6, 8, 9))))
@@ -376,8 +390,110 @@ def _names(text: str) -> Iterator[_Token]:
         if not any(a < found.end() and found.start() < b for a, b in taken):
             bare = _AROUND_NAME.sub("", found[0])
             yield _Token(*found.span(), names=(bare,))
+    yield from _others(text)
+
+
+def _others(text: str) -> Iterator[_Token]:
     for found in _THE_OTHERS.finditer(text):
         yield _Token(*found.span(), names=(OTHERS,))
+
+
+def meant(text: str, models: Iterable[str]) -> set[str]:
+    """The models, of those of some rows, that a text names, in full or by the words that they begin
+    with; a longer name is no model that has a shorter one alone.
+
+    >>> sorted(meant("We ran LLaMA 2 and the ViTs.", ["LLaMA 7B", "LLaMA-2-7B", "ViT-B", "T5"]))
+    ['LLaMA-2-7B', 'ViT-B']
+    >>> meant("a model like LLaMA, with its tokenizer", ["LLaMA 7B", "T5"])
+    set()
+    """
+    return {name for token in _mentions(text, tuple(models)) for name in token.names}
+
+
+def _mentions(text: str, models: Sequence[str]) -> Iterator[_Token]:
+    """Where a text names models of rows, each with the names of all rows that it may be."""
+    held = _by_beginning(tuple(sorted(set(models))))
+    if not held:
+        return
+    found = [
+        each for each in _CALLED.finditer(text)
+        if not _LIKE.search(text, 0, each.start()) and not _OF_ITS.match(text, each.end())
+    ]  # fmt: skip
+    spans: list[tuple[int, int, str]] = []
+    for word in found:
+        if spans and word.start() < spans[-1][1]:
+            continue
+        for end in _ends(text, word.start()):
+            key = _spelled(text[word.start() : end])
+            key = key if key in held else key.removesuffix("s")
+            if key in held:
+                spans.append((word.start(), end, key))
+                break
+    keys = {key for _, _, key in spans}
+    for begin, end, key in spans:
+        longer = {name for each in keys if each != key and each.startswith(f"{key} ")
+                  for name in held[each]}  # fmt: skip
+        names = tuple(name for name in held[key] if name not in longer)
+        if 0 < len(names) < len({*models}):  # a name of all of them is of none in particular
+            behind = _ROWS.match(text, end)
+            yield _Token(begin, behind.end() if behind else end, names=names)
+
+
+_CALLED = deferred(r"(?<![\w./-])[A-Z][A-Za-z0-9]")
+
+_LIKE = deferred(
+    r"\b(?:like|as (?:in|for|with)|than|unlike|similar to|based on|compared (?:to|with)|vs\.?"
+    r"|versus|following|from|against|over|beats?|instead of) (?:the )?$",
+    re.IGNORECASE,
+)
+
+_OF_ITS = deferred(
+    r"[\w .-]{0,10}?[- ](?:style|like|based|tokenizer|architecture|family|paper|recipe"
+    r"|code(?:base)?|repo(?:sitory)?|kernels?|attention|tokens)\b",
+    re.IGNORECASE,
+)
+
+_ROWS = deferred(r"'?s?(?: (?:rows?|models?|runs?|ones?|family|entries|lines)\b)?")
+
+_WORD_ENDS = deferred(r"(?<=[A-Za-z0-9])(?![A-Za-z0-9]|\.[0-9]|(?<=[A-Za-z])[-_][A-Za-z])")
+
+
+def _ends(text: str, begin: int) -> list[int]:
+    """Where a name that begins in a text may end, the longest first."""
+    stop = min(begin + LONGEST_NAME, len(text))
+    return [found.start() for found in _WORD_ENDS.finditer(text, begin + 1, stop)][::-1]
+
+
+LONGEST_NAME = 48
+"""Letters of a name of a model."""
+
+
+def _spelled(name: str) -> str:
+    """A name in small letters, its words and numbers apart: `gpt 2` for GPT-2 and GPT2."""
+    return " ".join(re.split(r"[\s_-]+|(?<=[a-z])(?=[0-9])", name.casefold()))
+
+
+@lru_cache(maxsize=256)
+def _by_beginning(models: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The models by each of the words that they begin with: `llama`, `llama 2`, `llama 2 7b`."""
+    found: dict[str, list[str]] = {}
+    for model in models:
+        words = _spelled(model.rpartition("/")[2]).split(" ")
+        for count in range(1, len(words) + 1):
+            key = " ".join(words[:count])
+            if _NAMES_ONE.match(key) and not _OF_MANY.fullmatch(key):
+                found.setdefault(key, []).append(model)
+    return {key: tuple(names) for key, names in found.items()}
+
+
+_NAMES_ONE = re.compile(r"[a-z](?:[a-z0-9]| [0-9])")
+
+_OF_MANY = re.compile(
+    r"(?:base|large|small|tiny|medium|huge|dense|sparse|full|ours|our|baseline|model|default|mini"
+    r"|nano|micro|giant|pro|plus|new|old|the|our|this|lora|qlora|moe|pre|no|with|fp8|bf16|fp16"
+    r"|training|train|test|run|single|multi|one|two|x?xl|lg|sm|md|gpu|gpus|node|nodes)s?"
+)
+"""Words with which names of models begin, and many other things."""
 
 
 _THE_OTHERS = deferred(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 from assay.ingest.columns.cells import number_of
+from assay.ingest.columns.composite import size_alone
 from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
@@ -849,12 +850,13 @@ def _divide(
     at = {line.number: line for line in lines}
     sections = [line for line, _ in context.sections]
     tabled = {_section_of(context, sections, row) for row in rows}
+    models = [name for name in named if not only(name) and not size_alone(name)]
     for numbers, text in paragraphs(texts):
         end = 0
         for sentence in _SENTENCES.split(text):
             begin = text.find(sentence, end)
             end = begin + len(sentence)
-            if not (told := scoped(sentence)):
+            if not (told := scoped(sentence, models)):
                 continue
             names = {each.field for each in told}
             names |= {other for name in names & _AGAIN for other in SAME_FACT[name]}

@@ -1,0 +1,97 @@
+"""Settings of sentences that name some of the models of a document, and not that of a row.
+
+In: the rows of a document's tables, with what its text says of them, and its lines. Out: the same
+rows, without the settings of sentences that name the models of other rows, and not theirs: `For
+Sparrow we set the micro-batch to 64.` A sentence that speaks of all rows, or of the others, takes
+nothing from any; one that gives each model its own value gives a row that of its model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from assay.ingest.columns.other_runs import sentences
+from assay.ingest.prose.scopes import meant, paragraphs, scoped
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+
+_OF_OTHERS = deferred(
+    r"\b(?:all|every\w*|each|both|others?|rest|remaining|same|any|throughout|except|apart|besides"
+    r"|unless)\b|所有|全部|均|各|其[他余它]|都|すべて|全て|모든|\b(?:alle|allen|tous|toutes|todos|todas)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that speaks of more rows than it names."""
+
+_OF_THE_RUN = {"model", "model_size", "parameters", "program", "network"}
+"""Fields that a sentence gives for itself, and not to the models that it names."""
+
+
+def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:
+    """Take from rows, in place, what a sentence says that names the models of others alone."""
+    rows = [each for each in records if each.tabled and "model" in each.cells]
+    models = {each.cells["model"].text for each in rows}
+    if len(models) < TWO or len(models) > MOST_MODELS:
+        return
+    said = {
+        cell.line for row in rows for name, cell in row.cells.items() if _is_told(name, cell, row)
+    }
+    told = _sentences([each for each in lines if each.number not in tabled], said)
+    for row in rows:
+        model = row.cells["model"].text
+        for name, cell in list(row.cells.items()):
+            sentence = _around(cell, told) if _is_told(name, cell, row) else ""
+            those = meant(sentence, models) if sentence else set[str]()
+            own = {
+                each.rows: each.value for each in scoped(sentence, models) if each.field == name
+            } if those else {}  # fmt: skip
+            if own.get(model):
+                row.cells[name] = cell._replace(text=own[model], scale=1.0)
+            elif those and model not in those and not _OF_OTHERS.search(sentence):
+                del row.cells[name]
+
+
+def _around(cell: Cell, told: Mapping[int, Sequence[tuple[int, str]]]) -> str:
+    """The sentence that a cell stands in: by its column, or the only one that has its text."""
+    near = told.get(cell.line, ())
+    inside = [text for begin, text in near if begin <= cell.column < begin + len(text)]
+    if not inside or cell.text not in inside[0]:
+        inside = [text for _, text in near if cell.text in text]
+    return inside[0] if len(inside) == 1 else ""
+
+
+TWO = 2
+
+MOST_MODELS = 60
+"""Models of a document, beyond which no sentence is about one."""
+
+
+def _is_told(name: str, cell: Cell, row: Record) -> bool:
+    return (
+        cell.value_origin != "printed" and cell.state == "value" and cell.line > 0
+        and cell.line != row.line and name not in _OF_THE_RUN
+    )  # fmt: skip
+
+
+def _sentences(lines: Sequence[Line], asked: Set[int]) -> dict[int, list[tuple[int, str]]]:
+    """The sentences of the paragraphs in which some lines stand, by those lines, each behind the
+    column in which it would begin there if its paragraph were that line."""
+    at = {line.number: line for line in lines}
+    prose = ((line.number, line.text) for line in lines if not line.text.startswith(("#", "|")))
+    found: dict[int, list[tuple[int, str]]] = {}
+    for numbers, text in paragraphs(prose) if asked else ():
+        if asked.isdisjoint(numbers):
+            continue
+        begin, places = 0, list[int]()
+        for number in numbers:
+            indent = len(at[number].text) - len(at[number].text.lstrip())
+            places.append(at[number].column + indent - begin)
+            begin += len(at[number].text.strip()) + 1
+        parts, begin = list[tuple[int, str]](), 0
+        for sentence in sentences(text):
+            parts.append((begin, sentence))
+            begin += len(sentence)
+        for number, place in zip(numbers, places, strict=True):
+            if number in asked:
+                found[number] = [(begin + place, sentence) for begin, sentence in parts]
+    return found
