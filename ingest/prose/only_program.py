@@ -28,7 +28,7 @@ LAW = "the one program that the document says to train with"
 
 _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
-    r"|runs?|ran|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
+    r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
@@ -51,19 +51,23 @@ _OTHERWISE = deferred(
 _WITH = (
     r"(?:\b(?:using|with|in|via|by|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
-    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|an?|internal|private) ){0,2}"
+    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
+    r"|in-house|stock|vanilla|unmodified|upstream"
+    r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
+    r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
-    r"(?:the )?|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용) ?)"
+    r"(?:the )?|\b(?:benchmark(?:ed|ing)|measured|measuring|tested|testing|timed) (?:our |the )?"
+    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?) ?)"
     r"[`*_\"“\[]{0,3}"
 )
 """How a sentence leads to the program that something was run with."""
 
 _LABEL = (
     r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|code(?:base)?"
-    r"|library|training code|training framework|container|stack|框架|训练框架|代码|コード"
-    r"|フレームワーク|ソフトウェア|프레임워크)s?(?: version| used)?[`*_]{0,3}\s?"
-    r"(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
+    r"|library|toolkit|training code|training framework|container|stack|biblioth[èe]que|logiciel"
+    r"|bibliothek|框架|训练框架|代码|コード|フレームワーク|ソフトウェア|프레임워크)s?"
+    r"(?: version| used)?[`*_]{0,3}\s?(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
 
 _LABELLED = deferred(_LABEL, re.IGNORECASE)
@@ -129,6 +133,14 @@ _NO_TRAINER = deferred(
 """Words that stand in front of numbers like versions."""
 
 
+_OF_MODELS = deferred(
+    r"(?:Code)?L[Ll][Aa][Mm][Aa]|(?i:qwen|mi[sx]tral|gemma|falcon|pythia|deepseek|phi|yi|glm|olmo"
+    r"|stable diffusion|sd|gpt)\b|[\w-]+[` *]{0,3} ?v?[0-9.]+[`*]{0,3} "
+    r"(?:models?|famil(?:y|ies)|checkpoints?|weights|architectures?|series|modellen?|modèles?)\b"
+)
+"""A name and a version that are those of models: `the Llama 3.1 models`."""
+
+
 class _Named(NamedTuple):
     """A program as it is named, and where."""
 
@@ -172,7 +184,7 @@ def only_programs(
     """
     by_section: dict[int, list[_Named]] = {}
     titled: list[_Named] = []
-    name: re.Match[str] | None = None  # of the document, where that is all its title
+    name = ""  # of the document, where that is all its title
     at = 0
     prose = [line for line in lines if len(line.text) <= LONGEST]
     thread = any(THREAD.search(line.text) for line in prose)
@@ -181,18 +193,20 @@ def only_programs(
         if first.number in headings:
             at = first.number
             if first.number == min(headings):
-                name = _TITLE.fullmatch(block.text)
+                name = (_TITLE.fullmatch(block.text) or {"name": ""})["name"]
                 told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
             continue
-        if name and (of_it := _in_version(block, name["name"])):
+        if name and (of_it := _in_version(block, name)):
             by_section.setdefault(at, []).append(of_it)
+        titled += _introduced(block, name)
         by_section.setdefault(at, []).extend(_said(block))
     if thread:
         return {}
     if listed := _listed(prose, tabled):
         by_section.setdefault(0, []).append(listed)
-    by_section.setdefault(0, []).extend(_started(prose, tabled))
+    by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
+    titled += _of_its_command(prose, tabled, name)
     every = [each for many in by_section.values() for each in many]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
     whole = _only(every or titled)
@@ -301,6 +315,7 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
     found = [
         each for each in _NEW.finditer(sentence)
         if not _is_other(each["name"]) and model_named(each[0]) is None
+        and not _OF_MODELS.match(sentence, each.start("name"))
     ]  # fmt: skip
     for each in _STACK.finditer(sentence) if not found else ():
         rest = _IN_STACK.findall(each["rest"])
@@ -313,7 +328,7 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
 
 
 _TITLE = deferred(
-    r"#\s+[`*]*(?P<name>[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,2})[`*]*\s*"
+    r"#\s+[`*]*(?P<name>[A-Za-z][A-Za-z0-9]{2,24}(?:[-_.][A-Za-z0-9]{1,16}){0,2})[`*]*\s*"
 )
 """A title that is one name."""
 
@@ -336,6 +351,91 @@ def _in_version(block: _Block, name: str) -> _Named | None:
             return _Named(Program(name, found[0], at), *block.place(at))
         begin += len(sentence)
     return None
+
+
+_TRAINS = (
+    r"(?:(?:pre-?)?trains|fine-?tunes|trainiert|entra[îi]ne)\b"
+    r"|(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
+    r"(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack|system|engine))"
+    r"|trainings(?:framework|bibliothek|code))\b"
+    r"|(?:是|は)[^。]{0,24}(?:训练框架|训练库|学習フレームワーク|学習ライブラリ)"
+)
+
+_INTRODUCED = deferred(
+    rf"\s*(?:`(?P<marked>[a-z][A-Za-z0-9_.-]{{2,24}})`|\*{{0,2}}(?P<name>[\w.-]{{3,40}})\*{{0,2}})"
+    rf" ?(?:{_TRAINS})",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that says what a program does: "`vitlab` trains ViT and MAE models"."""
+
+
+def _introduced(block: _Block, name: str) -> Iterator[_Named]:
+    """The program that a paragraph introduces, in code or as `name`, the title of its document."""
+    told = _INTRODUCED.match(block.text)
+    own = (told["marked"] or told["name"]) if told else ""
+    if told is None or not (told["marked"] or own.casefold() == name.casefold()):
+        return
+    if not _is_other(own) and model_named(own) is None:
+        at = told.start("marked" if told["marked"] else "name")
+        yield _Named(Program(own, "", at), *block.place(at))
+
+
+def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Iterator[_Named]:
+    """The program after which a document is called, where a command trains with it:
+    `basalt train --config 7b.yaml`."""
+    if not name or _is_other(name) or model_named(name) is not None:
+        return
+    for line in lines:
+        found = None if line.number in tabled else _TRAINED_BY.match(line.text)
+        if found and found["name"].casefold() == name.casefold():
+            at = found.start("name")
+            yield _Named(Program(found["name"], "", at), line.number, line.column + at)
+
+
+_TRAINED_BY = deferred(
+    r"\s*(?:[$>%] )?(?:(?:uv|poetry|pdm|pixi) run )?(?:[A-Z_]{2,40}=\S{1,80} ){0,4}"
+    r"(?P<name>[A-Za-z][\w.-]{2,40}) (?:pre-?|fine-?)?(?:train|tune|sft)\b(?! [a-z]+ )"
+)
+"""A command with a name that trains."""
+
+
+def _itemised(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The known program that one item of a list of settings begins with: `- nanoGPT, SDPA` beside
+    `- one GPU` and `- context 1024`."""
+    held: list[Line] = []
+    for line in [*lines, Line(-1, "", 1, {})]:
+        if line.number not in tabled and _BULLET.match(line.text):
+            held.append(line)
+            continue
+        if len(held) >= SHORTEST and sum(bool(_SETTING.search(e.text)) for e in held) > 1:
+            yield from filter(None, map(_of_item, held))
+        held = []
+
+
+_SETTING = deferred(
+    r"[0-9] ?[x×] ?[A-Z]|\b(?:GPUs?|bf16|fp16|fp8|batch|context|seq\w*|layers|precision|TP|ZeRO"
+    r"|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision)\b|精度|序列|批|系列長|バッチ",
+    re.IGNORECASE,
+)
+"""Words of an item of a list of settings."""
+
+
+def _of_item(line: Line) -> _Named | None:
+    mark = _BULLET.match(line.text)
+    begin = mark.end() if mark else 0
+    told = program_named(line.text[begin:])
+    if told is None or told.name in _PARTS or told.version or _OTHERWISE.search(line.text):
+        return None
+    at = begin + told.at
+    if line.text[begin:at].strip("`*_[ ") or not _ENDS_NAME.match(line.text, at):
+        return None
+    return _Named(told._replace(at=at), line.number, line.column + at)
+
+
+_PARTS = {"fsdp", "deepspeed", "accelerate", "transformers"}
+"""Programs that may as well be parts of another."""
+
+_ENDS_NAME = deferred(r"[\w.-]{3,24}[`*_\]]{0,3}\s*(?:[,;(@（，、]|at |commit |main\b|\.?\s*$)")
 
 
 def _is_other(name: str) -> bool:
