@@ -100,6 +100,11 @@ SWITCHES = {
     "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
     "checkpointactivations": ("activation_checkpointing", "True"),
     "gradientcheckpointing": ("activation_checkpointing", "True"),
+    **dict.fromkeys(
+        ("gradckpt", "gradcheckpoint", "gradcheckpointing", "gradientcheckpoint", "actckpt",
+         "activationcheckpointing", "usegradientcheckpointing", "usegradcheckpointing"),
+        ("activation_checkpointing", "True"),
+    ),
     "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that
     "useflashattn": ("attention", "flash"), "sequenceparallel": ("sequence_parallel", "True"),
     "swiglu": ("gated", "True"),
