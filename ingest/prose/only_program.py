@@ -57,16 +57,18 @@ _WITH = (
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
-    r"(?:the )?|\b(?:benchmark(?:ed|ing)|measured|measuring|tested|testing|timed) (?:our |the )?"
-    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?) ?)"
+    r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
+    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?"
+    r"|自研的?|内部) ?(?:(?:训练)?框架 ?)?)"
     r"[`*_\"“\[]{0,3}"
 )
 """How a sentence leads to the program that something was run with."""
 
 _LABEL = (
-    r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|code(?:base)?"
-    r"|library|toolkit|training code|training framework|container|stack|biblioth[èe]que|logiciel"
-    r"|bibliothek|框架|训练框架|代码|コード|フレームワーク|ソフトウェア|프레임워크)s?"
+    r"^\W*(?:[A-Za-z]+ ){0,2}(?i:framework|trainer|program(?:me?)?|software(?: stack)?"
+    r"|code(?:base)?|version under test|tested version|library|toolkit|training code"
+    r"|training framework|container|stack|biblioth[èe]que|logiciel|bibliothek"
+    r"|框架|训练框架|代码|コード|フレームワーク|ソフトウェア|프레임워크)s?"
     r"(?: version| used)?[`*_]{0,3}\s?(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
 
@@ -82,7 +84,7 @@ _FULL_NAME = (
 """A name: in capitals, or in other letters where it is marked, or a version with a sign follows."""
 
 _NUMBERED = (
-    r"[`*_\"”\]]{0,3}[ (=:@]{1,2}(?:version |release )?"
+    r"[`*_\"”\]]{0,3}[ (（=:@]{1,2}(?:version |release )?"
     r"(?P<version>[vr]?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?:\.?(?:rc|post|dev|b|a)[0-9]+)?)"
     r"(?![\w%]|[.,][0-9]|[/x×]| ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|MB|TB|[x×]"
     r"|times|hours|days|million|billion|[BMTKk]\b|percent))"
@@ -90,6 +92,40 @@ _NUMBERED = (
 
 _NEW = deferred(rf"(?:{_LABEL}|{_WITH}){_FULL_NAME}{_NUMBERED}")
 """A name with a version behind what leads to it: `with Basalt v1.4`."""
+
+_COMMIT = (
+    r"[`*_\"”\]]{0,3},? ?(?:[(（@] ?|at )(?:the )?(?:(?:git )?(?:commit|rev(?:ision)?|hash|sha)\b"
+    r"|main\b|[0-9a-f]{7,40}\b)"
+)
+"""Behind a name: at which commit it was, in place of a version."""
+
+_A_TRAINER = (
+    r"(?:trainer|training (?:framework|library|toolkit|stack|code(?:base)?|system|engine)"
+    r"|Trainingsframework|训练框架|学習フレームワーク)"
+)
+
+_PLAIN = r"(?P<{n}>`[A-Za-z][\w.-]{{2,24}}`|\*{{0,2}}[A-Z][a-z]+[A-Za-z0-9]{{0,16}}\*{{0,2}})"
+
+_CALLED = deferred(
+    rf"(?:{_LABEL}|{_WITH})(?:{_FULL_NAME}|(?<=: )(?P<low>[a-z][\w-]{{2,24}})){_COMMIT}"
+    rf"|{_WITH}(?P<marked>[\w.-]{{3,24}})` {_A_TRAINER}"
+    rf"|{_WITH}(?P<started>[a-z][\w-]{{2,24}}) (?:pre-?|fine-?)?(?:train|tune|sft)\b[^`]{{0,80}}`"
+    rf"|\b(?:[Oo]ur|[Tt]he|[Uu]nser(?:em)?) (?:[\w-]+ ){{0,2}}{_A_TRAINER},? "
+    rf"{_PLAIN.format(n='ours')}(?=[ ,.;:()]|$)"
+    rf"|{_WITH}{_PLAIN.format(n='fork')},? (?:which is )?(?:our|an?|the) (?:[\w-]+ ){{0,2}}"
+    r"(?:fork|derivative|variant|version) of\b"
+    rf"|^\W*{_PLAIN.format(n='used')}{_NUMBERED.replace('P<version>', 'P<since>')}"
+    r"[`*_)）]{0,3} (?:(?:is|was|were) used|w[iu]rde? verwendet|(?:est|a été) utilisé)"
+)
+"""A program by what stands beside its name: a commit, the word for what it is, or its command:
+`our trainer Basalt`, ``launched with `basalt train` ``, `Basalt v1.4 was used`."""
+
+_LISTED = deferred(
+    r"(?:[:：=,;+]|\band\b|\bwith\b)[`*_ ]{0,4}(?P<name>[A-Za-z][\w+-]{1,24}(?: [A-Z][\w-]{1,16})?)"
+    r"[`*_]{0,3}[ @=]{1,2}(?P<version>v?[0-9]{1,3}(?:\.[0-9]{1,4}){1,2}(?:[.+-]?\w{1,12})?)"
+    r"(?=[`*_ ]{0,4}(?:[,;+.()]|and\b|$))"
+)
+"""An item of a list of versions in one line: `Software: PyTorch 2.4, Basalt 1.4, NCCL 2.20`."""
 
 _STACK = deferred(
     rf"\({_FULL_NAME}{_NUMBERED}"
@@ -123,7 +159,7 @@ _OF_VERSIONS = deferred(
 _OF_NO_PROSE = deferred(r"^\s*(?:\||#|<|```|\+[-=]|[=~^\"'-]{4,}|:[\w-]+:|\.\. |$)")
 
 _NO_TRAINER = deferred(
-    r"^(?:Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
+    r"^(?:Main|Master|Head|Commit|Branch|Repo|Git|See|Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
     r"|Part|Run|Phase|Stage|Level|Batch|Epochs?|Adam\w*|Lion|LAMB|SGD|Muon|Dropout|LR|Temperature"
     r"|MoE|MLPerf\w*|Top|Rank|Loss|BLEU|Rope|RoPE|Clip\w*|Beta|Alpha|Gamma|January|February|March"
     r"|April|May|June|July|August|September|October|November|December|Q[1-4]|CC|Apache|GPL|License"
@@ -320,11 +356,34 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
     for each in _STACK.finditer(sentence) if not found else ():
         rest = _IN_STACK.findall(each["rest"])
         found += [each] if not _is_other(each["name"]) and all(map(is_library, rest)) else []
+    if not found:
+        return _called(block, sentence, begin)
     if len(found) != 1:
         return None
     (one,) = found
     program = Program(one["name"], one["version"], one.start("name"))
     return _Named(program, *block.place(begin + program.at))
+
+
+def _called(block: _Block, sentence: str, begin: int) -> _Named | None:
+    """The one program that a sentence names by what stands beside it, or among libraries."""
+    told = list[Program]()
+    for each in _CALLED.finditer(sentence):
+        group = next(n for n in ("name", "low", "marked", "started", "ours", "fork", "used")
+                     if each[n])  # fmt: skip
+        name = each[group].strip("`*")
+        if not _is_other(name) and model_named(name) is None and not _OF_MODELS.match(name):
+            told.append(Program(name, each["since"] or "", each.start(group)))
+    if not told and _LABELLED.match(sentence):
+        items = list(_LISTED.finditer(sentence))
+        rest = [each for each in items if not is_library(each["name"])]
+        told = [
+            Program(each["name"], each["version"], each.start("name")) for each in rest
+            if len(items) > 1 and not _is_other(each["name"])
+        ]  # fmt: skip
+    if len({each.name.casefold() for each in told}) != 1:
+        return None
+    return _Named(told[0], *block.place(begin + told[0].at))
 
 
 _TITLE = deferred(
