@@ -4,8 +4,9 @@ nothing nearer names one.
 In: the lines of a document. Out: by the heading of a section, 0 for the whole document, a cell with
 the program and its version. A program is said by a sentence on what was run or measured with it, by
 a label (`Framework: …`), by a list of versions, or by the title. One that nobody knows is named
-with a version, and is the only name there that is not of a library, a model or a device. Where two
-are named, it is the one that the other is part of, or none.
+with a version, a commit, its command or the word for what it is, and is the only name there that is
+not of a library, a model or a device. Where two are named, it is the one that the other is part of,
+or none.
 """
 
 from __future__ import annotations
