@@ -61,11 +61,25 @@ def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str
             return {}
         if said := size_said(paragraph.text):
             digits, letter, at = said
+            if _UNLIKE.search(paragraph.text, max(0, at - FARTHEST), at):
+                return {}
             cell = Cell(digits, 0, at, SUFFIXES[letter])
             return {"model_size": paragraph.placed(cell)}
         return {}
     return {}
 
+
+FARTHEST = 60
+"""Letters in front of a size in which it may be said that it is another run's."""
+
+_UNLIKE = deferred(
+    r"(?:\b(?:unlike|compar\w+ (?:to|with)|(?:in )?contrast to|as opposed to"
+    r"|(?:faster|slower|larger|smaller) than|im (?:Gegensatz|Vergleich) zum?r?|anders als"
+    r"|contrairement [àa]u?|par rapport [àa]u?)"
+    r"|(?:不同于|相比于|相较于)) ?(?:the |our |de[rmn] |la |le )?(?:[\w-]+[ -]){0,3}$",
+    re.IGNORECASE,
+)
+"""In front of the size of a model that what runs is compared with: `Unlike the 7B, it fits:`."""
 
 _FOR_ONE = deferred(
     r"\b(?:used|needed|required|necessary|enabled|disabled|applied|(?:switched|turned) o(?:n|ff)"
@@ -194,6 +208,72 @@ def call(row: Record, called: Mapping[str, Cell | None]) -> None:
             law = "the one model of that size that the document names"
             row.cells["model"] = cell._replace(value_origin="assumed", law=law)
             return
+
+
+def models_printed(rows: Iterable[Record]) -> dict[str, Record]:
+    """The first row that prints each model that has a number in its name."""
+    found = dict[str, Record]()
+    for row in rows:
+        cell = row.cells.get("model")
+        if cell is not None and cell.value_origin == "printed" and _A_NUMBER.search(cell.text):
+            found.setdefault(cell.text, row)
+    return found
+
+
+def call_as_printed(
+    table: Sequence[Record],
+    around: Sequence[tuple[Paragraph, int]],
+    printed: Mapping[str, Record],
+) -> None:
+    """Give rows that name no model the one that the text nearest above their table names as another
+    table prints it: `Fine-grained 16B on 64 GPUs:`; and its size by that table, where the size in
+    its name is about the same."""
+    if not printed or any("model" in row.cells for row in table):
+        return
+    for paragraph, place in around:
+        if place != OWN or paragraph.first > table[0].line:
+            continue
+        told = {name: at for name in printed if (at := _place(name, paragraph.text)) is not None}
+        names = [n for n in told if not any(n != other and n in other for other in told)]
+        if names and (len(names) > 1 or _BESIDE_ANOTHER.search(paragraph.text)):
+            return
+        for name in names:
+            cell = paragraph.placed(Cell(name, 0, told[name]))._replace(value_origin="stated")
+            for row in table:
+                _call_it(row, cell, printed[name])
+            return
+
+
+def _place(name: str, text: str) -> int | None:
+    """Where a text names a model, and none of a longer name."""
+    if name not in text:
+        return None
+    found = re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.[0-9])", text)
+    return found.start() if found else None
+
+
+def _call_it(row: Record, model: Cell, there: Record) -> None:
+    """The model of a row, and its size as another row prints it; nothing where the sizes differ."""
+    own = row.cells.get("model_size") or row.cells.get("parameters")
+    names = [name for name in SIZED_BY[1:3] if name in there.cells]
+    size = there.cells[names[0]] if names else None
+    sizes = [f"{number_of(cell) or 0:g}" for cell in (own, size) if cell is not None]
+    if len(sizes) > 1 and not as_large(sizes[0], sizes[1]):
+        return
+    if size is not None and (own is None or own.value_origin != "printed"):
+        row.cells.pop("model_size", None)
+        row.cells[names[0]] = size._replace(value_origin="stated")
+    row.cells["model"] = model
+
+
+_A_NUMBER = re.compile(r"[0-9]")
+
+_BESIDE_ANOTHER = deferred(
+    r"\b(?:than|vs\.?|versus|unlike|compar\w+|instead|except|baseline|as (?:for|with|in)|like"
+    r"|similar)\b|相比|对比|と比べ",
+    re.IGNORECASE,
+)
+"""Words of a text that perhaps names the model of other runs."""
 
 
 ONE_MODEL = "the one model that the document names"

@@ -23,7 +23,9 @@ from assay.ingest.binding.called import (
     as_large,
     by_size,
     call,
+    call_as_printed,
     model_of_page,
+    models_printed,
     name_models,
     only_model,
     size_around,
@@ -92,8 +94,8 @@ def mentioned(
     only = only_model(paragraphs, models)
     printed = {cell.text for row in rows if (cell := row.cells.get("model")) and _is_own(cell)}
     called = by_size(paragraphs, models, printed)
-    page = model_of_page(paragraphs)
-    since = 0
+    elsewhere_printed = models_printed(rows)
+    page, since = model_of_page(paragraphs), 0
     above: list[Sequence[Record]] = []
     settled = dict[str, int]()  # fields spoken of otherwise in this section, by where
     for table in around.tables(rows):
@@ -110,6 +112,7 @@ def mentioned(
         on_it = _on_machine(near, machines) if machines else {}
         headed = around.heading_above(table[0].line) > since  # since the table before
         apart = dict[str, int]() if headed else dict(settled)
+        call_as_printed(table, near, elsewhere_printed)
         for row in table:
             if "gpu" not in row.cells:
                 row.cells |= {n: cell for n, cell in on_it.items() if n not in row.cells}

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
-from assay.ingest.columns.headers import Column, plain
-from assay.ingest.grids.grid import LONGEST
-from assay.ingest.schema.record import Cell, Record
+from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.number_formats import EVERY
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.vocabulary.attention_names import switches_flash
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
@@ -120,3 +122,42 @@ def switch_flash(record: Record, labels: Set[str]) -> None:
         cell = Cell(kernel, record.line, record.column)
         dash = cell._replace(text=texts[0], state="unknown")
         record.cells["attention"] = dash if texts[0] in _DASHES else cell
+
+
+_IN_LABEL = re.compile(
+    rf"^({NUMBER_FORMAT})\s+(?=\S)|,?\s*\(({NUMBER_FORMAT})\)|,\s*({NUMBER_FORMAT})(?=\s*[(\[]|$)"
+    rf"|\s+(?:in |-\s?|[–—]\s?)?({NUMBER_FORMAT})(?=\s*[(\[]|$)",
+    re.IGNORECASE,
+)
+"""A number format at an end of a label, or in front of its unit: `Step time, FP8 (s)`."""
+
+
+def without_said_formats(grid: Grid, schema: Schema, headings: Iterable[str]) -> Grid:
+    """The grid with the labels of quantities without the one number format that they say, where the
+    `headings` of its table say that one as well: `Step time, FP8 (s)` below `## FP8`. Elsewhere it
+    is not known whether the columns beside it are in that format."""
+    if not grid.heads or grid.labels:
+        return grid
+    cells = grid.heads[-1].cells
+    told = {
+        at: found for at, cell in enumerate(cells)
+        if len(cell.text) <= LONGEST and (found := _IN_LABEL.search(plain(cell.text)))
+    }  # fmt: skip
+    kinds = {next(filter(None, found.groups())).casefold() for found in told.values()}
+    if len(kinds) != 1 or len(told) == len(cells):
+        return grid
+    if {found.casefold() for text in headings for found in EVERY.findall(text)} != kinds:
+        return grid
+    rests = {
+        at: f"{found.string[: found.start()]}{found.string[found.end() :]}".strip()
+        for at, found in told.items()
+    }
+    if not all(_is_measured(rest, schema) for rest in rests.values()):
+        return grid
+    bare = tuple(each._replace(text=rests.get(at, each.text)) for at, each in enumerate(cells))
+    return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=bare)))
+
+
+def _is_measured(label: str, schema: Schema) -> bool:
+    (column,) = header([label], schema)
+    return column.spec is not None and column.spec.quantity is not None

@@ -363,10 +363,10 @@ def with_degrees_in_words(grid: Grid) -> Grid:
 
 
 def with_models(grid: Grid) -> Grid:
-    """The grid with the label of a model over a column of workloads, most of which name one by its
-    size, or of names, all of which are one's or stand beside what identifies it, where no other
-    column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under `model id` name
-    none."""
+    """The grid with the label of a model over a column of workloads, most of which name one, by its
+    size or as a public one, or of names, all of which are one's or stand beside what identifies it,
+    where no other column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under
+    `model id` name none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
     if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES):
         return grid
@@ -384,7 +384,9 @@ def with_models(grid: Grid) -> Grid:
     ]
     told = dict.fromkeys(ids, "id")
     named = [at for at, label in enumerate(labels) if label in _WORKLOADS]
-    if len(named) == 1 and 2 * sum(map(bool, map(_A_MODEL.match, texts[named[0]]))) <= len(rows):
+    models = [t for t in (texts[named[0]] if len(named) == 1 else ())
+              if _A_MODEL.match(t) or _names_a_model(t)]  # fmt: skip
+    if len(named) == 1 and 2 * len(models) <= len(rows):
         named = []
     named = named or [at for at, label in enumerate(labels) if label in _NAMES
                       and texts[at] and (ids or all(map(_names_a_model, texts[at])))]  # fmt: skip

@@ -366,7 +366,9 @@ def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) ->
     """Note the programs that a document says to train with, and their versions in statements."""
     context.programs = only_programs(prose, tabled, context.titles.keys()) if prose else {}
     texts = {line.number: line.text for line in prose}
-    context.statements = as_the_document_says(context.statements, context.programs, texts)
+    context.statements = as_the_document_says(
+        context.statements, context.programs, texts, context.titles.keys()
+    )
 
 
 def _understand(ledger: Ledger, labels: Mapping[int, str]) -> None:

@@ -908,10 +908,15 @@ def among_several(text: str, begin: int, end: int) -> bool:
     >>> among_several("lengths of 2048, 4096 and 8192", 11, 15), among_several("TP 8, PP 4", 3, 4)
     (True, False)
     """
-    return (
-        _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin) is not None
-        or _SEVERAL_BEHIND.match(text, end) is not None
-    )
+    before = _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin)
+    if before and _DIGITS_AND.search(before[0]) and text[begin].isalpha():
+        before = None
+    return before is not None or _SEVERAL_BEHIND.match(text, end) is not None
+
+
+_DIGITS_AND = re.compile(r"[0-9]\s*(?:,|,? and)\s*$")
+"""A number in digits that another is added to: one in words is of something else, as nobody writes
+`2048, four` of one setting."""
 
 
 def _degree(kind: str) -> str:

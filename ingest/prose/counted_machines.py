@@ -577,7 +577,9 @@ _IN_EACH_HOST = deferred(
     rf"(?:\([^()0-9]*[0-9]?[^()0-9]{{0,3}}{SIGN}[^()]{{0,16}}\) )?"
     rf"(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
     rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{NOUN}) )+(?:(?:in|on|at) (?:each|every)"
-    r"|of (?:an?|each|every)) )"
+    r"|of (?:an?|each|every)) "
+    rf"|(?:{SIGN}s?|{NOUN})(?:,| ?\(| ?[–—;]) ?{_COUNTED.replace('<m>', '<g>')}"
+    r"(?:of (?:them|these|which) )?(?:in|on|inside) (?:an?|each|every) )"
     rf"(?:{HOST}\b|rack)|"
     rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{KIND}{HOST}"
     r"(?: (?:of|in|on) (?:the|our) [\w`-]+(?: (?:partition|cluster|queue|system|machine))?)?"
@@ -676,7 +678,7 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         of_all = _of_all_in_brackets(between, int(_number(every[0]["m"])))
         put("gpus" if of_all else "gpus_per_node", every[0], "m")
     for each in _IN_EACH_HOST.finditer(text):
-        group = next(g for g in "imkj" if each[g])
+        group = next(g for g in "imkjg" if each[g])
         if not _OF_A_NUMBER_ELSE.search(text, 0, each.start(group)):
             put("gpus_per_node", each, group)
     alone = [each for each in _HOSTS_ALONE.finditer(text) if counts_hosts(text, each, "n")]

@@ -4,8 +4,9 @@ nothing nearer names one.
 In: the lines of a document. Out: by the heading of a section, 0 for the whole document, a cell with
 the program and its version. A program is said by a sentence on what was run or measured with it, by
 a label (`Framework: …`), by a list of versions, or by the title. One that nobody knows is named
-with a version, and is the only name there that is not of a library, a model or a device. Where two
-are named, it is the one that the other is part of, or none.
+with a version, a commit, its command or the word for what it is, and is the only name there that is
+not of a library, a model or a device. Where two are named, it is the one that the other is part of,
+or none.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LAW = "the one program that the document says to train with"
 
 _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
-    r"|runs?|ran|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
+    r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
@@ -51,19 +52,25 @@ _OTHERWISE = deferred(
 _WITH = (
     r"(?:\b(?:using|with|in|via|by|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
-    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|an?|internal|private) ){0,2}"
+    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
+    r"|in-house|stock|vanilla|unmodified|upstream"
+    r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
+    r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
-    r"(?:the )?|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용) ?)"
+    r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
+    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?"
+    r"|自研的?|内部) ?(?:(?:训练)?框架 ?)?)"
     r"[`*_\"“\[]{0,3}"
 )
 """How a sentence leads to the program that something was run with."""
 
 _LABEL = (
-    r"^\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|program(?:me?)?|software(?: stack)?|code(?:base)?"
-    r"|library|training code|training framework|container|stack|框架|训练框架|代码|コード"
-    r"|フレームワーク|ソフトウェア|프레임워크)s?(?: version| used)?[`*_]{0,3}\s?"
-    r"(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
+    r"^\W*(?:[A-Za-z]+ ){0,2}(?i:framework|trainer|program(?:me?)?|software(?: stack)?"
+    r"|code(?:base)?|version under test|tested version|library|toolkit|training code"
+    r"|training framework|container|stack|biblioth[èe]que|logiciel|bibliothek"
+    r"|框架|训练框架|代码|コード|フレームワーク|ソフトウェア|프레임워크)s?"
+    r"(?: version| used)?[`*_]{0,3}\s?(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
 
 _LABELLED = deferred(_LABEL, re.IGNORECASE)
@@ -78,7 +85,7 @@ _FULL_NAME = (
 """A name: in capitals, or in other letters where it is marked, or a version with a sign follows."""
 
 _NUMBERED = (
-    r"[`*_\"”\]]{0,3}[ (=:@]{1,2}(?:version |release )?"
+    r"[`*_\"”\]]{0,3}[ (（=:@]{1,2}(?:version |release )?"
     r"(?P<version>[vr]?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?:\.?(?:rc|post|dev|b|a)[0-9]+)?)"
     r"(?![\w%]|[.,][0-9]|[/x×]| ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|MB|TB|[x×]"
     r"|times|hours|days|million|billion|[BMTKk]\b|percent))"
@@ -86,6 +93,40 @@ _NUMBERED = (
 
 _NEW = deferred(rf"(?:{_LABEL}|{_WITH}){_FULL_NAME}{_NUMBERED}")
 """A name with a version behind what leads to it: `with Basalt v1.4`."""
+
+_COMMIT = (
+    r"[`*_\"”\]]{0,3},? ?(?:[(（@] ?|at )(?:the )?(?:(?:git )?(?:commit|rev(?:ision)?|hash|sha)\b"
+    r"|main\b|[0-9a-f]{7,40}\b)"
+)
+"""Behind a name: at which commit it was, in place of a version."""
+
+_A_TRAINER = (
+    r"(?:trainer|training (?:framework|library|toolkit|stack|code(?:base)?|system|engine)"
+    r"|Trainingsframework|训练框架|学習フレームワーク)"
+)
+
+_PLAIN = r"(?P<{n}>`[A-Za-z][\w.-]{{2,24}}`|\*{{0,2}}[A-Z][a-z]+[A-Za-z0-9]{{0,16}}\*{{0,2}})"
+
+_CALLED = deferred(
+    rf"(?:{_LABEL}|{_WITH})(?:{_FULL_NAME}|(?<=: )(?P<low>[a-z][\w-]{{2,24}})){_COMMIT}"
+    rf"|{_WITH}(?P<marked>[\w.-]{{3,24}})` {_A_TRAINER}"
+    rf"|{_WITH}(?P<started>[a-z][\w-]{{2,24}}) (?:pre-?|fine-?)?(?:train|tune|sft)\b[^`]{{0,80}}`"
+    rf"|\b(?:[Oo]ur|[Tt]he|[Uu]nser(?:em)?) (?:[\w-]+ ){{0,2}}{_A_TRAINER},? "
+    rf"{_PLAIN.format(n='ours')}(?=[ ,.;:()]|$)"
+    rf"|{_WITH}{_PLAIN.format(n='fork')},? (?:which is )?(?:our|an?|the) (?:[\w-]+ ){{0,2}}"
+    r"(?:fork|derivative|variant|version) of\b"
+    rf"|^\W*{_PLAIN.format(n='used')}{_NUMBERED.replace('P<version>', 'P<since>')}"
+    r"[`*_)）]{0,3} (?:(?:is|was|were) used|w[iu]rde? verwendet|(?:est|a été) utilisé)"
+)
+"""A program by what stands beside its name: a commit, the word for what it is, or its command:
+`our trainer Basalt`, ``launched with `basalt train` ``, `Basalt v1.4 was used`."""
+
+_LISTED = deferred(
+    r"(?:[:：=,;+]|\band\b|\bwith\b)[`*_ ]{0,4}(?P<name>[A-Za-z][\w+-]{1,24}(?: [A-Z][\w-]{1,16})?)"
+    r"[`*_]{0,3}[ @=]{1,2}(?P<version>v?[0-9]{1,3}(?:\.[0-9]{1,4}){1,2}(?:[.+-]?\w{1,12})?)"
+    r"(?=[`*_ ]{0,4}(?:[,;+.()]|and\b|$))"
+)
+"""An item of a list of versions in one line: `Software: PyTorch 2.4, Basalt 1.4, NCCL 2.20`."""
 
 _STACK = deferred(
     rf"\({_FULL_NAME}{_NUMBERED}"
@@ -119,7 +160,7 @@ _OF_VERSIONS = deferred(
 _OF_NO_PROSE = deferred(r"^\s*(?:\||#|<|```|\+[-=]|[=~^\"'-]{4,}|:[\w-]+:|\.\. |$)")
 
 _NO_TRAINER = deferred(
-    r"^(?:Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
+    r"^(?:Main|Master|Head|Commit|Branch|Repo|Git|See|Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
     r"|Part|Run|Phase|Stage|Level|Batch|Epochs?|Adam\w*|Lion|LAMB|SGD|Muon|Dropout|LR|Temperature"
     r"|MoE|MLPerf\w*|Top|Rank|Loss|BLEU|Rope|RoPE|Clip\w*|Beta|Alpha|Gamma|January|February|March"
     r"|April|May|June|July|August|September|October|November|December|Q[1-4]|CC|Apache|GPL|License"
@@ -127,6 +168,14 @@ _NO_TRAINER = deferred(
     re.IGNORECASE,
 )
 """Words that stand in front of numbers like versions."""
+
+
+_OF_MODELS = deferred(
+    r"(?:Code)?L[Ll][Aa][Mm][Aa]|(?i:qwen|mi[sx]tral|gemma|falcon|pythia|deepseek|phi|yi|glm|olmo"
+    r"|stable diffusion|sd|gpt)\b|[\w-]+[` *]{0,3} ?v?[0-9.]+[`*]{0,3} "
+    r"(?:models?|famil(?:y|ies)|checkpoints?|weights|architectures?|series|modellen?|modèles?)\b"
+)
+"""A name and a version that are those of models: `the Llama 3.1 models`."""
 
 
 class _Named(NamedTuple):
@@ -172,7 +221,7 @@ def only_programs(
     """
     by_section: dict[int, list[_Named]] = {}
     titled: list[_Named] = []
-    name: re.Match[str] | None = None  # of the document, where that is all its title
+    name = ""  # of the document, where that is all its title
     at = 0
     prose = [line for line in lines if len(line.text) <= LONGEST]
     thread = any(THREAD.search(line.text) for line in prose)
@@ -181,18 +230,20 @@ def only_programs(
         if first.number in headings:
             at = first.number
             if first.number == min(headings):
-                name = _TITLE.fullmatch(block.text)
+                name = (_TITLE.fullmatch(block.text) or {"name": ""})["name"]
                 told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
             continue
-        if name and (of_it := _in_version(block, name["name"])):
+        if name and (of_it := _in_version(block, name)):
             by_section.setdefault(at, []).append(of_it)
+        titled += _introduced(block, name)
         by_section.setdefault(at, []).extend(_said(block))
     if thread:
         return {}
     if listed := _listed(prose, tabled):
         by_section.setdefault(0, []).append(listed)
-    by_section.setdefault(0, []).extend(_started(prose, tabled))
+    by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
+    titled += _of_its_command(prose, tabled, name)
     every = [each for many in by_section.values() for each in many]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
     whole = _only(every or titled)
@@ -301,10 +352,13 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
     found = [
         each for each in _NEW.finditer(sentence)
         if not _is_other(each["name"]) and model_named(each[0]) is None
+        and not _OF_MODELS.match(sentence, each.start("name"))
     ]  # fmt: skip
     for each in _STACK.finditer(sentence) if not found else ():
         rest = _IN_STACK.findall(each["rest"])
         found += [each] if not _is_other(each["name"]) and all(map(is_library, rest)) else []
+    if not found:
+        return _called(block, sentence, begin)
     if len(found) != 1:
         return None
     (one,) = found
@@ -312,8 +366,29 @@ def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
     return _Named(program, *block.place(begin + program.at))
 
 
+def _called(block: _Block, sentence: str, begin: int) -> _Named | None:
+    """The one program that a sentence names by what stands beside it, or among libraries."""
+    told = list[Program]()
+    for each in _CALLED.finditer(sentence):
+        group = next(n for n in ("name", "low", "marked", "started", "ours", "fork", "used")
+                     if each[n])  # fmt: skip
+        name = each[group].strip("`*")
+        if not _is_other(name) and model_named(name) is None and not _OF_MODELS.match(name):
+            told.append(Program(name, each["since"] or "", each.start(group)))
+    if not told and _LABELLED.match(sentence):
+        items = list(_LISTED.finditer(sentence))
+        rest = [each for each in items if not is_library(each["name"])]
+        told = [
+            Program(each["name"], each["version"], each.start("name")) for each in rest
+            if len(items) > 1 and not _is_other(each["name"])
+        ]  # fmt: skip
+    if len({each.name.casefold() for each in told}) != 1:
+        return None
+    return _Named(told[0], *block.place(begin + told[0].at))
+
+
 _TITLE = deferred(
-    r"#\s+[`*]*(?P<name>[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,2})[`*]*\s*"
+    r"#\s+[`*]*(?P<name>[A-Za-z][A-Za-z0-9]{2,24}(?:[-_.][A-Za-z0-9]{1,16}){0,2})[`*]*\s*"
 )
 """A title that is one name."""
 
@@ -336,6 +411,91 @@ def _in_version(block: _Block, name: str) -> _Named | None:
             return _Named(Program(name, found[0], at), *block.place(at))
         begin += len(sentence)
     return None
+
+
+_TRAINS = (
+    r"(?:(?:pre-?)?trains|fine-?tunes|trainiert|entra[îi]ne)\b"
+    r"|(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
+    r"(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack|system|engine))"
+    r"|trainings(?:framework|bibliothek|code))\b"
+    r"|(?:是|は)[^。]{0,24}(?:训练框架|训练库|学習フレームワーク|学習ライブラリ)"
+)
+
+_INTRODUCED = deferred(
+    rf"\s*(?:`(?P<marked>[a-z][A-Za-z0-9_.-]{{2,24}})`|\*{{0,2}}(?P<name>[\w.-]{{3,40}})\*{{0,2}})"
+    rf" ?(?:{_TRAINS})",
+    re.IGNORECASE,
+)
+"""How a paragraph begins that says what a program does: "`vitlab` trains ViT and MAE models"."""
+
+
+def _introduced(block: _Block, name: str) -> Iterator[_Named]:
+    """The program that a paragraph introduces, in code or as `name`, the title of its document."""
+    told = _INTRODUCED.match(block.text)
+    own = (told["marked"] or told["name"]) if told else ""
+    if told is None or not (told["marked"] or own.casefold() == name.casefold()):
+        return
+    if not _is_other(own) and model_named(own) is None:
+        at = told.start("marked" if told["marked"] else "name")
+        yield _Named(Program(own, "", at), *block.place(at))
+
+
+def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Iterator[_Named]:
+    """The program after which a document is called, where a command trains with it:
+    `basalt train --config 7b.yaml`."""
+    if not name or _is_other(name) or model_named(name) is not None:
+        return
+    for line in lines:
+        found = None if line.number in tabled else _TRAINED_BY.match(line.text)
+        if found and found["name"].casefold() == name.casefold():
+            at = found.start("name")
+            yield _Named(Program(found["name"], "", at), line.number, line.column + at)
+
+
+_TRAINED_BY = deferred(
+    r"\s*(?:[$>%] )?(?:(?:uv|poetry|pdm|pixi) run )?(?:[A-Z_]{2,40}=\S{1,80} ){0,4}"
+    r"(?P<name>[A-Za-z][\w.-]{2,40}) (?:pre-?|fine-?)?(?:train|tune|sft)\b(?! [a-z]+ )"
+)
+"""A command with a name that trains."""
+
+
+def _itemised(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The known program that one item of a list of settings begins with: `- nanoGPT, SDPA` beside
+    `- one GPU` and `- context 1024`."""
+    held: list[Line] = []
+    for line in [*lines, Line(-1, "", 1, {})]:
+        if line.number not in tabled and _BULLET.match(line.text):
+            held.append(line)
+            continue
+        if len(held) >= SHORTEST and sum(bool(_SETTING.search(e.text)) for e in held) > 1:
+            yield from filter(None, map(_of_item, held))
+        held = []
+
+
+_SETTING = deferred(
+    r"[0-9] ?[x×] ?[A-Z]|\b(?:GPUs?|bf16|fp16|fp8|batch|context|seq\w*|layers|precision|TP|ZeRO"
+    r"|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision)\b|精度|序列|批|系列長|バッチ",
+    re.IGNORECASE,
+)
+"""Words of an item of a list of settings."""
+
+
+def _of_item(line: Line) -> _Named | None:
+    mark = _BULLET.match(line.text)
+    begin = mark.end() if mark else 0
+    told = program_named(line.text[begin:])
+    if told is None or told.name in _PARTS or told.version or _OTHERWISE.search(line.text):
+        return None
+    at = begin + told.at
+    if line.text[begin:at].strip("`*_[ ") or not _ENDS_NAME.match(line.text, at):
+        return None
+    return _Named(told._replace(at=at), line.number, line.column + at)
+
+
+_PARTS = {"fsdp", "deepspeed", "accelerate", "transformers"}
+"""Programs that may as well be parts of another."""
+
+_ENDS_NAME = deferred(r"[\w.-]{3,24}[`*_\]]{0,3}\s*(?:[,;(@（，、]|at |commit |main\b|\.?\s*$)")
 
 
 def _is_other(name: str) -> bool:

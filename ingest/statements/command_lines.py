@@ -101,7 +101,8 @@ SWITCHES = {
     **dict.fromkeys(
         ("checkpointactivations", "activationcheckpointing", "gradientcheckpointing",
          "usegradientcheckpointing", "enablegradientcheckpointing", "enableactivationcheckpointing",
-         "useactivationcheckpointing", "gradcheckpointing"),
+         "useactivationcheckpointing", "gradcheckpointing", "gradckpt", "gradcheckpoint",
+         "gradientcheckpoint", "actckpt", "usegradcheckpointing"),
         ("activation_checkpointing", "True"),
     ),
     "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that

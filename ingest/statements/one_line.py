@@ -180,6 +180,8 @@ def _plainly(
         return None
     if ".**" in line.text or "._" in line.text:
         line = line._replace(text=_RUN_IN.sub(lambda found: f"{found[1]}:{found[2]}", line.text))
+    if "(" in line.text:
+        line = line._replace(text=_AS_THERE.sub(lambda found: " " * len(found[0]), line.text))
     if "$" in line.text:
         line = line._replace(
             text=_SYMBOL.sub(lambda found: found[1].rjust(len(found[0])), line.text)
@@ -274,6 +276,14 @@ def _without_turns(statement: Statement, line: Line) -> Statement | None:
 
 _RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)")
 """A heading that its paragraph follows on the same line: `**Precision.** Everything is bf16.`"""
+
+_AS_THERE = deferred(
+    r",? (?:(?:as|like) (?:above|before|there|earlier|previously|in the (?:first|last|previous|main"
+    r"|other) (?:table|section|runs?))|wie (?:oben|zuvor)|comme (?:ci-dessus|avant)|como (?:arriba"
+    r"|antes))(?= \([0-9][0-9,]*[kK]?\))",
+    re.IGNORECASE,
+)
+"""Words between a setting and its value in brackets that was said before: `batch as above (64)`."""
 
 _SYMBOL = deferred(r"\$(?:[A-Za-z][\w{}]*\s*=\s*)?([0-9][0-9,]*)\$")
 """A number of a formula, with its symbol perhaps: `a length of $s = 4096$`."""

@@ -8,7 +8,7 @@ was measured with it. A program that is compared with, converted from or pointed
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -172,15 +172,29 @@ def versioned(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def as_the_document_says(
-    statements: Sequence[Statement], programs: Mapping[int, Cell], texts: Mapping[int, str]
+    statements: Sequence[Statement],
+    programs: Mapping[int, Cell],
+    texts: Mapping[int, str],
+    headings: Set[int],
 ) -> list[Statement]:
     """The statements, given the one program that their document, or the section of a heading, names
-    (`only_programs`): with its version, and where a command starts what that is built on, that."""
-    return [_as_its_section_says(each, programs, texts) for each in statements]
+    (`only_programs`): with its version, and where a command starts what that is built on, that.
+
+    FSDP is no program beside it, unless another heading than the title (the first of the lines of
+    `headings`) names that program: then its section may be of it, and the other of FSDP alone.
+    """
+    below = [texts.get(at, "").casefold() for at in sorted(headings)[1:]]
+    return [
+        each for said in statements
+        if (each := _as_its_section_says(said, programs, texts, below)).values
+    ]  # fmt: skip
 
 
 def _as_its_section_says(
-    statement: Statement, programs: Mapping[int, Cell], texts: Mapping[int, str]
+    statement: Statement,
+    programs: Mapping[int, Cell],
+    texts: Mapping[int, str],
+    below: Sequence[str],
 ) -> Statement:
     held = statement.values.get(FIELD)
     if held is None or not programs:
@@ -188,6 +202,9 @@ def _as_its_section_says(
     at = next((at for at in reversed(statement.section) if at in programs), 0)
     program = programs[at].text if at in programs else ""
     name, _, version = program.partition(" ")
+    if held.text == "fsdp" and name and not any(name.casefold() in title for title in below):
+        rest = {field: cell for field, cell in statement.values.items() if field != FIELD}
+        return replace(statement, values=rest)
     of_command = is_below(held.text, name) and starts(texts.get(held.line, ""))
     if of_command or (version and held.text == name):
         return _named_in_full(statement, {held.text: program})

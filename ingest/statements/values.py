@@ -123,6 +123,7 @@ _OF_PROGRAMS = {
     "per_device_batch": "micro_batch", "accum_grad": "accumulation",
     "ims_per_batch": "global_batch", "num_microbatches": "accumulation",
     "num_model_chunks": "vp",
+    "amp": "dtype", "amp_dtype": "dtype", "amp-dtype": "dtype", "autocast": "dtype",  # `--amp bf16`
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
 }  # fmt: skip
 """Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""

@@ -191,7 +191,9 @@ _WORTH = deferred(f"{_WORTHY}|{_FORMS}|{COMMENTS}")
 
 _RAN_WITH = (
     r"(?i:\b(?:and|but|also|runs?|ran|train(?:ed|ing)?|tuned|launched|started|measured|all) with"
-    r" (?:the (?:flags?|options?) )?)`--[A-Za-z]"
+    r" (?:the (?:flags?|options?) )?|\b(?:(?:same|gleicher?|derselbe)(?: (?:command|runs?|settings?"
+    r"|script|set-?up|config\w*|flags|options|model|job|befehl|aufruf))?(?: as)?|above),?"
+    r" (?:above,? )?(?:but )?(?:with|plus|adding|mit|\+) (?:the (?:flags?|options?) )?)`--[A-Za-z]"
 )
 """An option alone in a sentence that says what was run with it, in polars' syntax."""
 

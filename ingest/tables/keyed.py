@@ -26,6 +26,7 @@ from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up, of_training
+from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
     SIGN,
@@ -810,9 +811,11 @@ def _in_words(label: str, at: GridCell) -> dict[str, Cell]:
     split_up = layout(text)
     if split_up:
         parts = [*split_up.items()]
-    elif _OF_A_MACHINE.search(label):
+    elif _OF_A_MACHINE.search(label) or _OF_ONE_NODE.fullmatch(plain(label)):
         told = machines(in_english(plain(at.text)).text)
         parts = [*{(part.name, part.word): None for part in told if not part.weak}]
+        if _OF_ONE_NODE.fullmatch(plain(label)) and "nodes" not in dict(parts):
+            parts = [*{("gpus_per_node" if n == "gpus" else n, word): None for n, word in parts}]
         if len({name for name, _ in parts}) < len(parts):
             return {}  # of several machines
     else:
@@ -832,12 +835,38 @@ _OF_A_MACHINE = re.compile(
 """In the label of a row that says on what something ran."""
 
 
+_OF_ONE_NODE = re.compile(
+    r"(?:(?:each|every|one|per|compute|GPU) )?node(?: (?:type|hardware|config\w*))?"
+    r"|(?:GPUs?|devices|accelerators|cards) (?:per|in each|of a|/) ?node"
+    r"|(?:Rechen|GPU-)?Knoten|n(?:œ|oe)ud(?: de calcul)?|nodo|(?:单|每|计算)?节点(?:配置)?"
+    r"|(?:計算)?ノード|노드",
+    re.IGNORECASE,
+)
+"""A label of what one of several nodes has, however many of them ran."""
+
+_OF_ATTENTION = re.compile(
+    r"(?:attention|attn)[ _-]?(?:impl\.?|implementation|kernel|backend)?|attention-?implementierung"
+    r"|注意力(?:机制|实现|计算|算子|后端)?|アテンション(?:実装)?|어텐션",
+    re.IGNORECASE,
+)
+"""A label of how attention is computed."""
+
+_MIXED = re.compile(
+    r"(bf16|fp16|bfloat16|float16|fp8)[ ,-]{1,2}\(?(?:mixed(?:[ -]precision)?|AMP|autocast"
+    r"|混合精度)\)?"
+    r"|(?:mixed|AMP|autocast|混合精度|gemischt|mixte)[ -]?(?:precision)?,? ?"
+    r"\(?(bf16|fp16|bfloat16|float16)\)?",
+    re.IGNORECASE,
+)
+"""A number format with the word for what is computed in it and what is not: `bf16 mixed`."""
+
+
 def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     """The one field that the first cell of a row names, with the value in another."""
     text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
     label = plain(row.cells[0].text)
     known = configured_by(label) or (None if label.isascii() else configured_by(english(label)))
-    name = how_much(known, text)
+    name = how_much("attention" if _OF_ATTENTION.fullmatch(label) else known, text)
     spec = fields(schema).get(name or "")
     if spec is None or not text:
         return {}
@@ -854,11 +883,16 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
             return _with_its_remark(device, apart, place)
         if device is None and (own := _COUNTED_OF_NODE.fullmatch(text)):
             return _of_unknown_name(own, place)
+    elif spec.name == "attention":
+        kernel = attention_named(text)
+        return {spec.name: Cell(kernel, *place, value_origin="stated")} if kernel else {}
     else:
         how = how_much_again(text) if spec.name == "recompute" else None
         if how is not None and how != "on":
             return {"recompute": Cell(how, *place, value_origin="stated")}
         word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text) is not None
+    if spec.name == "dtype" and (mixed := _MIXED.fullmatch(text)):
+        text, word = mixed[1] or mixed[2], True
     if spec.dtype.is_integer() and (remarked := _BEFORE_REMARK.fullmatch(text)):
         text = remarked[1]
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):

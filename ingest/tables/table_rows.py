@@ -62,6 +62,7 @@ from assay.ingest.columns.format_columns import (
     format_columns,
     switch_flash,
     switch_format,
+    without_said_formats,
 )
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
@@ -457,7 +458,11 @@ class _Table:
         above = (*told_below, *self._as_before(before, near), *near)
         if long and names_metrics(grid):
             raise IrregularError
-        grid = with_metrics_apart(unpivoted(grid, schema), schema)
+        grid = without_said_formats(
+            with_metrics_apart(unpivoted(grid, schema), schema),
+            schema,
+            [*(line.text for line in place.titles[-1:]), grid.caption],
+        )
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(
             labelled,

@@ -32,7 +32,8 @@ SPELLED = {
     "composer": r"MosaicML (?:Composer|platform)|Composer(?= v?[0-9])",
     "llama-factory": r"L[Ll][Aa][Mm][Aa][ -]?Factory",
     "axolotl": r"[Aa]xolotl",
-    "transformers": r"(?:Hugging ?Face(?:'s)?|HF) [Tt]ransformers|[Tt]ransformers(?= v?[0-9])",
+    "transformers": r"(?:Hugging ?Face(?:'s)?|HF) (?:[Tt]ransformers|`?Trainer(?=`?(?:\W|$)))"
+    r"|[Tt]ransformers(?= v?[0-9])",
     "internevo": r"Intern[Ee]vo|InternLM-Train",
     "colossalai": r"Colossal-?AI",
     "nanotron": r"[Nn]anotron",
