@@ -18,6 +18,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import NARROWEST, PAIR, by_letters, of_letter
 from assay.ingest.statements.values import OF_MACHINES, known
+from assay.ingest.vocabulary.attention_names import SDPA
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
 SMALL = {"width": "hidden", "batch": "batch_size"}
@@ -358,6 +359,8 @@ _FLASH = deferred(
 )
 """Attention in one kernel, or in several."""
 
+_SDPA = deferred(rf"{SDPA}(?![\w/(]|[-_](?!att)|\.\w)", re.IGNORECASE)
+
 _OF_ITSELF = deferred(
     r"[`\"'*_ ]*(?:vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
     r"|is (?:installed|required|needed"
@@ -378,6 +381,8 @@ def _attention(text: str) -> Part | None:
     """The attention that a sentence says the runs had; none of several, or of advice."""
     every = list(_FLASH.finditer(text)) if "tt" in text or "FA" in text or "注意力" in text else []
     kinds = {"unfused" if any(each.groups()) else "flash" for each in every}
+    if not every:
+        return _chosen_by_library(text)
     if len(kinds) != 1 or _WITH_AND_WITHOUT.search(text):
         return None
     found = every[0]
@@ -393,6 +398,17 @@ def _attention(text: str) -> Part | None:
     ):
         return None
     return Part("attention", kinds.pop(), found.start())
+
+
+def _chosen_by_library(text: str) -> Part | None:
+    """PyTorch's own attention, where a sentence names no kernel and says that the runs had it."""
+    found = _SDPA.search(text)
+    if found is None or _WITH_AND_WITHOUT.search(text) or _OFF.search(_clause(text, found)):
+        return None
+    behind = _OF_ITSELF.match(text, found.end()) or _CONDITION.match(text, found.end())
+    if behind or _OFF_IN_ASIA.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
+        return None
+    return Part("attention", "sdpa", found.start())
 
 
 _OFF_IN_ASIA = deferred(

@@ -47,7 +47,7 @@ _PARTS = (
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
     r"再計算|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
-    r"[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
+    r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
     r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",
     r"(?i:world size (?:of )?[0-9]|micro-?batch(?:es)? of|\bstage-[0-3]\b|朴素实现)",
     r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",
