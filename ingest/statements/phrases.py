@@ -20,7 +20,13 @@ from assay.ingest.columns.number_formats import (
     computed_in,
 )
 from assay.ingest.columns.other_runs import without_reasons
-from assay.ingest.columns.titles import family_named, model_named, titled, without_some
+from assay.ingest.columns.titles import (
+    family_named,
+    model_named,
+    rounds_to,
+    titled,
+    without_some,
+)
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.claims import (
     COUNT,
@@ -863,10 +869,13 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
     model = model_named(text)
     said = named | {part.name for part in told}
     apart = model is not None and _SIZED_NAME.search(model) is not None
-    alone = len({*_ANY_SIZE.findall(whole)}) == 1 and not said & {"model_size", "parameters"}
-    if len(sizes) == 1 and alone and not apart:
+    every = {*_ANY_SIZE.findall(whole.replace(model, "") if model and apart else whole)}
+    alone = len(every) == 1 and not said & {"model_size", "parameters"}
+    if len(sizes) == 1 and alone:
         (digits, *signs), found = next(iter(sizes.items()))
         sign = next(filter(None, signs))
+        if model and apart and not rounds_to(model, digits + sign[0].upper()):
+            return
         some = _OF_SOME.search(text, 0, found.start())
         if not some and not of_several(text, found, 1):
             yield Part("model_size", digits + sign[0].upper(), found.start(1))

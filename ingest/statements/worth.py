@@ -47,7 +47,8 @@ _PARTS = (
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
     r"再計算|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
-    r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
+    r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)"
+    r"|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
     r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",
     r"(?i:world size (?:of )?[0-9]|micro-?batch(?:es)? of|\bstage-[0-3]\b|朴素实现)",
     r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",
@@ -69,7 +70,8 @@ _PARTS = (
     r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
     r"(?i:\b(?:base_)?(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
-    r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+    r"[0-9](?:[BM]| [bm]illion)? (?:total |trainable )?[Pp]arameter|(?i:precision\W*$)"
+    r"|GPUs (?:each|per node)",
     r"GPU models and conf",
     # parts of a sentence: a number and its noun, a short name and its number
     r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
