@@ -356,7 +356,7 @@ _FROM_NOW = deferred(
 
 def _with_what_else(statement: Statement, line: Line) -> Statement:
     """A statement with what its line says in words beside its form: `…; micro-batch is 2`."""
-    if not any(sign in line.text for sign in (",", ";", " and ")):
+    if not any(sign in line.text for sign in (",", ";", " and ", ". ")):
         return statement
     more = {n: c for n, c in phrases(line).items() if n not in statement.values}
     return replace(statement, values={**statement.values, **more}) if more else statement
@@ -564,7 +564,9 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
     return found
 
 
-_HOW_AGAIN = deferred(r"[*_`\"']*(full|selective|none)\b[*_`\"']*(?=\s*[:,;(–—])", re.IGNORECASE)
+_HOW_AGAIN = deferred(
+    r"[*_`\"']*(full|selective|none)\b[*_`\"']*(?=\s*[:,;(–—]|\.\s)", re.IGNORECASE
+)
 """How much is computed again, before what that is: `Selective: only the attention core.`"""
 
 

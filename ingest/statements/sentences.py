@@ -482,7 +482,7 @@ _BUT_FOR = deferred("除[^。；;，,]{1,60}外")
 """Rows in Chinese of which a sentence is not."""
 
 _NOT_PARALLEL = deferred(
-    r"\b(?:no|without|(?:not|n['’]t) use|neither)(?: any)? "
+    r"(?:\b(?:no|without|not (?:use|need)|neither)|n['’]t (?:use|need))(?: any)? "
     r"(?:(?:tensor|pipeline|model|context|sequence|expert|data)[ -]?(?:parallel(?:ism)?)?"
     r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b"
@@ -494,10 +494,34 @@ _NOT_PARALLEL = deferred(
     r"(?:off|disabled|not used|unused)\b"
     r"|(?:^|[,;(] ?|\b(?:with|and) )(?:tensor|pipeline|model|context|expert)(?:,? and (?:tensor"
     r"|pipeline|context|expert))?[ -]parallel(?:ism)?(?: (?:is|was|are|were|turned|switched))* "
-    r"(?:off|disabled|not used|unused|none)\b",
+    r"(?:off|disabled|not (?:used|needed)|unused|none)\b",
     re.IGNORECASE,
 )
 """Degrees of one: `no tensor or pipeline parallelism`, `no TP/PP/CP`."""
+
+_NOTHING_SPLIT = deferred(
+    r"\W*(?:here,? |throughout,? |(?:in|for) (?:all|any)[a-z ]{3,24}, )?(?:(?:(?:we|I"
+    r"|(?:the|all|our|these|both)(?: of (?:the|our|these))? (?:runs?|models?|jobs?|experiments?))"
+    r" (?:(?:did|do)(?: not|n['’]t) (?:use|need)|use[sd]? no|(?:(?:are|were) trained|ran|run)"
+    r" without)|no|neither)(?: any)? (?P<what>(?:[a-z]{4,8}(?:,? n?or |,? and |, | ?/ ?|[ -])){1,4}"
+    r"parallelism)(?: (?:is|was|are|were) (?:used|needed|applied|necessary))?"
+    r"|[a-z]{4,8}(?:,? and [a-z]{4,8})?[ -]parallelism (?:is|was|were|are) (?:off|disabled|unused"
+    r"|not (?:used|needed)))"
+    r"(?: (?:here|anywhere|at all|throughout|in any (?:run|case|row|of [a-z ]{3,24})"
+    r"|(?:in|for) all(?: of)?(?: the| these| our)? (?:runs?|rows?|cases|models?)))?\W*",
+    re.IGNORECASE,
+)
+"""A whole sentence that says that nothing is split in some way."""
+
+
+def nothing_split(text: str) -> bool:
+    """Whether a sentence says of all runs that they split a model in some way not at all.
+
+    >>> nothing_split("We did not use tensor parallelism."), nothing_split("No TP for the 7B one.")
+    (True, False)
+    """
+    return "arallel" in text and _NOTHING_SPLIT.fullmatch(text) is not None
+
 
 _DEGREES = re.compile(r"[ (][TPCE]P")
 

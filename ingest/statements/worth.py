@@ -26,7 +26,8 @@ _PARTS = (
     r"(?i:\b(?:no|full|selective|without) recomput|recomput\w* (?:is|was|were|activations|every"
     r"|all)\b"
     r"|ctivations (?:are|were) (?:\w+ )?(?:recomp|check))",
-    r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert"
+    r"(?i:[a-z] parallelism (?:is|was|were|are) (?:not|off|dis|un)|(?:no|without|neither"
+    r"|(?:not|n.t) (?:use|need)) (?:any )?(?:tensor|pipeline|model|context|expert"
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
