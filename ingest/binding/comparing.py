@@ -19,7 +19,7 @@ from assay.ingest.schema.record import Cell, Record, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
-from assay.ingest.vocabulary.devices import devices, only
+from assay.ingest.vocabulary.devices import devices, is_one_of, only
 
 MODEL = (
     "model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads", "ffn_hidden",
@@ -262,7 +262,7 @@ def of_others(cell: Cell | None, titled: Set[str]) -> bool:
     """Whether a line names none of the devices that the heading of a row does; what its reader
     states has no line, and no other devices in mind than the row's."""
     named = devices(cell.text) if cell is not None and cell.line else ()
-    return bool(named) and not any(each.key in titled for each in named)
+    return bool(named) and not any(is_one_of(each, titled) for each in named)
 
 
 _COUNTED_TOGETHER = {"gpus": "nodes", "nodes": "gpus"}

@@ -255,10 +255,11 @@ _MULTIPLIED_IN = deferred(
 _NOTHING_BUT = deferred(
     rf"\W*(?:(?:all|everything|mixed|pure|native|training|using|in) )*({NUMBER_FORMAT})"
     r"(?:[ -](?:mixed|AMP|autocast|precision|training|compute|everywhere|throughout))*"
-    r"(?: (?:with|via|through|using) (?:(?:the|NVIDIA|FP32|tensor-?wise|row-?wise|delayed|current"
-    r"|dynamic|per-tensor|block) )*"
-    r"(?:TE|Transformer ?Engine|AMP|autocast|APEX|torchao|MS-AMP|O[12]|scaling|recipe)"
-    r"(?: [0-9][\w.]*)?)?[\s*_`.,;:!]*",
+    r"(?:(?: (?:with|via|through|using)|,| ?\() ?(?:(?:the|NVIDIA|FP32|tensor-?wise|row-?wise"
+    r"|delayed|current|dynamic|per-tensor|block|loss|stochastic|static|gradient|master) )*"
+    r"(?:TE|Transformer ?Engine|AMP|autocast|APEX|torchao|MS-AMP|O[12]|scaling|recipe|rounding"
+    r"|accumulation|reductions?|reduce|master weights|weights)"
+    r"(?: [0-9][\w.]*)?\)?)?[\s*_`.,;:!]*",
     re.IGNORECASE,
 )
 """A sentence that is a number format, and by what it is made: `FP8 with TE.`"""

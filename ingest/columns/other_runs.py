@@ -80,8 +80,9 @@ _ADVISED = deferred(
 
 _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
-    r"|\bdiverge[sd]?\b|\bdid(?: not|n't)\b(?! (?:use|apply|need) (?:any )?(?:gradient|batch"
-    r"|activation) (?:accumulation|check-?pointing|recomputation)\b"
+    r"|\bdiverge[sd]?\b|\bdid(?: not|n['’]t)\b(?! (?:use|apply|need) (?:any )?(?:(?:gradient|batch"
+    r"|activation) (?:accumulation|check-?pointing|recomputation)"
+    r"|(?:tensor|pipeline|model|context|expert)[a-z, ]{0,24}[ -]parallelism)\b"
     r"(?! (?:in|for|on|with) (?!any|all|every)))|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
     r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
     r"|\b(?:no longer|never|can ?not|can['’]t|could ?n(?:ot|['’]t)) (?:\w+ )?fits?\b"

@@ -263,7 +263,7 @@ _PUBLIC = deferred(
     r"|(?:Wide[- ]?ResNet|WRN)-?[0-9]{2,3}-(?:[0-9]{1,2}_)?[0-9]{1,2}"
     r"|ResNeSt-?[0-9]{2,3}|DenseNet-?[0-9]{2,3}|AmoebaNet-D|Swin-UNETR?"
     r"|EfficientNetV2-[SMLX]L?|SegFormer-B[0-5]|AlexNet|GoogLeNet|ConvNeXtV2-[A-Z]"
-    r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT)(?:v2)?[-_ ]"
+    r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT|BEiT|CoAtNet|(?:Fast-?)?Conformer)(?:v2)?[-_ ]"
     r"(?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
     r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:BERT|RoBERTa|ALBERT|ELECTRA|DeBERTa|XLM-R|T5|Flan-T5)"
     r"[-_ ](?:small|base|large|x?xl)(?:[-_ ](?:un)?cased)?|DistilBERT|DistilGPT-?2"
@@ -286,7 +286,8 @@ _PUBLIC = deferred(
 
 _MAY_BE_PUBLIC = re.compile(
     "resne|densenet|wide[- ]?resnet|wrn-|amoebanet|swin-unet|segformer|alexnet|googlenet"
-    "|(?:vit|deit|swin|convnext|dit)(?:v2)?[-_ ]|bert|xlm-r|electra|t5[-_ ]|gpt-?2"
+    "|(?:vit|deit|swin|convnext|dit|beit|coatnet|conformer)(?:v2)?[-_ ]|bert|xlm-r|electra"
+    "|t5[-_ ]|gpt-?2"
     "|deepseek|kimi|grok|dbrx|glm|phi-|llama[- ]4|tinyllama|starcoder|gpt-oss|blip|llava|olmoe|dlrm"
     "|transformer[- ]b|qwen3-next|eva-clip|efficientnet|vgg|mobilenet|inception|whisper"
     "|hubert"
@@ -686,9 +687,41 @@ def model_named(text: str) -> str | None:
         plain = _OF_PARAMETERS.sub("", plain) if found else plain
     if found is None or not sized:
         return found
-    sizes = {size.replace(" ", "").casefold() for size in _OTHER_SIZE.findall(plain)}
     own = found.replace(" ", "").casefold()
-    return found if all(own.find(size) >= 0 for size in sizes) else None
+    for size in _OTHER_SIZE.finditer(plain):
+        said = size[0].replace(" ", "")
+        counted = _COUNTS_PARAMETERS.match(plain, size.end()) is not None
+        if said.casefold() not in own and not (counted and rounds_to(found, said)):
+            return None
+    return found
+
+
+_COUNTS_PARAMETERS = deferred(
+    r" ?(?:total )?(?:param(?:eter)?s|weights)\b(?! for\b)", re.IGNORECASE
+)
+
+
+def rounds_to(model: str, size: str) -> bool:
+    """Whether a model may have as many parameters as a text says, by the size in its name: that is
+    rounded, and experts share what is no expert's.
+
+    >>> rounds_to("Wren-3B", "2.8B"), rounds_to("Wren-8x7B", "46.7B"), rounds_to("Wren-7B", "13B")
+    (True, True, False)
+    """
+    if (experts := _EXPERTS_OF.search(model)) and size[-1].upper() == "B":
+        whole = int(experts[1]) * float(experts[2])
+        return _LEAST_OF_EXPERTS * whole <= float(size[:-1]) <= whole
+    named = [each.replace(" ", "") for each in SIZED.findall(model)]
+    return len(named) == 1 and not differs(_sized(named[0]), _sized(size))
+
+
+_EXPERTS_OF = deferred(
+    r"(?<![A-Za-z0-9.])([0-9]{1,3})x([0-9]{1,3}(?:\.[0-9]{1,2})?)[Bb](?![A-Za-z0-9])"
+)
+"""Experts in the name of a model, and the size of the model that each is of: `8x7B`."""
+
+_LEAST_OF_EXPERTS = 0.6
+"""Of as many models as there are experts, how much the one that they share has at least."""
 
 
 _OF_PARAMETERS = deferred(
@@ -702,7 +735,7 @@ _SIZE = re.compile("[0-9][BMTbm]")
 
 _OTHER_SIZE = deferred(
     r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?[ ]?[BT](?![\w-])"
-    rf"(?!\s*(?:{TOKENS}|params?\s+(?:active|activated)))"
+    rf"(?!\s*(?:{TOKENS}|(?:param(?:eter)?s?\s+)?activ(?:e|ated)\b))"
 )
 """Sizes in a text that names a model: another one than its own is of another model."""
 

@@ -116,7 +116,7 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
                 return None
         titled = line.number == at and _TITLE.match(line.text) is not None
         said = line.number not in tabled and (line.number != at or titled) and not aside
-        said = said and _USED.search(signed(line.text)) is not None
+        said = said and _USED.search(_AN_INSTANCE.sub(SIGN_ALONE, signed(line.text))) is not None
         if not said or _OTHERWISE.search(_IN_CODE.sub("", line.text)):
             continue
         counted.append(line)
@@ -131,7 +131,23 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     device = only("; ".join(sorted(named))) if whole else None
     if device is None and counted:
         return _of_its_maker(counted, named, lines)
-    return Cell(device.text, whole[0].number, 1, law=LAW) if device else None
+    return Cell(chip_of(device.text), whole[0].number, 1, law=LAW) if device else None
+
+
+_AN_INSTANCE = deferred(r"`{0,2}\bTrn([1-9])n?\.[0-9a-z]+(?![\w.-])`{0,2}", re.IGNORECASE)
+"""A machine of a cloud's that is named by its chips, which the name counts with it."""
+
+SIGN_ALONE = SIGN[0]
+
+
+def chip_of(text: str) -> str:
+    """The chip of an instance of a cloud, as its maker calls it; any other device as it is.
+
+    >>> chip_of("trn1.32xlarge"), chip_of("A100-80GB")
+    ('Trainium1', 'A100-80GB')
+    """
+    found = _AN_INSTANCE.fullmatch(text)
+    return f"Trainium{found[1]}" if found else text
 
 
 def _of_one_maker(named: Set[str]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from assay.ingest.columns.titles import rounds_to
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -71,6 +72,69 @@ def own_model(line: Line, *, title: bool) -> dict[str, Cell]:
         return {}
     return {"model": Cell(found[0][1], line.number, line.column + found[0].start(1))}
 
+
+_DESCRIBED = deferred(
+    r"\b(?:(?:[Tt]he|[Oo]ur) (?:[a-z-]{2,20} )?(?:model|network) (?:here )?is"
+    r"|(?:[Ww]e|I) (?:pre-?)?train(?:ed)?|[Dd]as Modell ist|[Ll]e modèle est|[Ee]l modelo es)"
+    r" (?:(?:an?|the|our|eine?|der|die|das|une?|le|la) )?[*_`]{0,2}"
+    r"(?P<model>[A-Z][A-Za-z]{2,20}(?:[-_ ]?[A-Za-z0-9.]{1,8}){0,2}?)[*_`]{0,2}"
+    r"(?: (?:model|network))?,? ?(?:(?:with|of|which has|having|mit|avec|con) |\()"
+    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<sign>[BM]|[bm]illion) ?"
+    r"(?:[Pp]aram(?:eter|[èe]tre|[áé]metro)?[ns]?|weights)\b"
+)
+"""A sentence that says what the model is, and how large."""
+
+_NO_MODEL = deferred(r"(?:Transformer|Model|Network|LLM|GPU|[A-Z]{3})\b")
+"""Words for every model in the place of a name."""
+
+
+def described_model(line: Line) -> dict[str, Cell]:
+    """The model that a sentence says to be trained, with how large that is.
+
+    >>> said = described_model(Line(1, "The model is a Wren-base with 120M parameters.", 1, {}))
+    >>> said["model"].text, said["model_size"].text
+    ('Wren-base', '120')
+    >>> described_model(Line(1, "Our model is a Transformer with 3B parameters.", 1, {}))
+    {}
+    """
+    found = _DESCRIBED.search(line.text) if "aram" in line.text else None
+    if found is None or _NO_MODEL.match(found["model"]) or _COMPARES.search(line.text):
+        return {}
+    scale = SUFFIXES[found["sign"][0].upper()]
+    at = line.column + found.start("size")
+    return {
+        "model": Cell(found["model"], line.number, line.column + found.start("model")),
+        "model_size": Cell(found["size"], line.number, at, scale),
+    }
+
+
+def size_behind(line: Line, model: Cell) -> dict[str, Cell]:
+    """How many parameters a line says, right behind the name of its model, that this has.
+
+    >>> line = Line(1, "Model: Wren-3B (2.8B parameters)", 1, {})
+    >>> size_behind(line, Cell("Wren-3B", 1, 8))["model_size"].text
+    '2.8'
+    """
+    at = model.column - line.column
+    if not line.text.startswith(model.text, at):
+        return {}
+    found = _BEHIND.match(line.text, at + len(model.text))
+    if found is None or not rounds_to(model.text, found["size"] + found["sign"][0].upper()):
+        return {}
+    scale = SUFFIXES[found["sign"][0].upper()]
+    place = line.column + found.start("size")
+    return {"model_size": Cell(found["size"], line.number, place, scale)}
+
+
+_BEHIND = deferred(
+    r"[*_`]{0,3}(?: ?[:(,]| –| —| has| with) ?(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?"
+    r"(?P<sign>[BM]|[bm]illion) ?(?:total )?(?:[Pp]aram|weights)"
+)
+
+_COMPARES = deferred(
+    r"\b(?:than|vs\.?|versus|compar\w+|unlike|instead|also|earlier|previous\w*|teacher|draft)\b",
+    re.IGNORECASE,
+)
 
 _ENDS_IN_SIZE = deferred(
     r"[#\s\d.]*(?P<what>[^\W\d_][^|:,;()]{2,60}?)(?:[:,;]|\s[–—-]|\s?\() ?(?:the |our )?"

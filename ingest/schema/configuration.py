@@ -123,7 +123,7 @@ class Configuration(pa.DataFrameModel):
         meaning="where inputs to compute again lie: device, split (over TP ranks) or host",
     )
     gated: bool = named(configuration=True, meaning="whether the MLP has a third matrix (SwiGLU)")
-    attention: str = named(configuration=True, meaning="flash or unfused")
+    attention: str = named(configuration=True, meaning="flash, sdpa or unfused")
     sequence_parallel: bool = named(
         configuration=True, meaning="norms and dropouts split over the tensor-parallel ranks"
     )

@@ -15,6 +15,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import cell_of, known, said
+from assay.ingest.vocabulary.attention_names import switches_flash
 from assay.ingest.vocabulary.sectioned_keys import ASIDE, undotted
 from assay.ingest.vocabulary.terms import normalise
 
@@ -106,16 +107,22 @@ SWITCHES = {
         ("activation_checkpointing", "True"),
     ),
     "recomputeactivations": ("recompute", "selective"),  # Megatron's short name for that
-    **dict.fromkeys(
-        ("useflashattn", "useflashattention", "flashattn", "flashattention", "enableflashattention",
-         "useflashattnv2", "useflashattn2", "useflashattention2"),
-        ("attention", "flash"),
-    ),
     "sequenceparallel": ("sequence_parallel", "True"),
     "usesequenceparallel": ("sequence_parallel", "True"),
     "swiglu": ("gated", "True"),
 }  # fmt: skip
 """Options that say something by standing there."""
+
+
+def _switch(key: str) -> tuple[str, str] | None:
+    """The field and value that an option says by standing there.
+
+    >>> _switch("use-flash-attn-v2"), _switch("flash-attn-port")
+    (('attention', 'flash'), None)
+    """
+    bare = normalise(key)
+    return SWITCHES.get(bare) or (("attention", "flash") if switches_flash(bare) else None)
+
 
 _IS_NEXT = deferred(r"\S+\s+(?:\$|[\w./-]*(?:/|\.(?:py|sh|ya?ml|json|toml)$))")
 """A switch, and behind it another argument of its command, which is no value of it."""
@@ -343,8 +350,8 @@ def _options(line: Line) -> dict[str, Cell]:
         key = undotted(option[1]) or ""
         if gres := _GRES.match(option[0]):
             found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
-        elif normalise(key) in SWITCHES and (not group or _IS_NEXT.match(option[0])):
-            name, word = SWITCHES[normalise(key)]
+        elif (switch := _switch(key)) and (not group or _IS_NEXT.match(option[0])):
+            name, word = switch
             found[name] = Cell(word, line.number, line.column + at)
         elif group and normalise(key) not in LEFT_OPEN:
             found |= _said(key, option[group], line, at)

@@ -17,7 +17,7 @@ from assay.ingest.columns.titles import titled
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.own_models import own_model, size_of_title
+from assay.ingest.prose.own_models import described_model, own_model, size_behind, size_of_title
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement, ValueOrigin
@@ -245,9 +245,13 @@ def _in_any_words(
     told = trained_with(line, heading=heading or caption) | _network(line)
     told |= _switched(line) if titles_table(line.text) else {}
     told |= _in_code(line)
+    told |= described_model(line)
     if statement is None or "model" not in statement.values:
         told |= own_model(line, title=heading or caption)
         told |= size_of_title(line) if heading and "model" not in told else {}
+    model = (told | (dict(statement.values) if statement else {})).get("model")
+    if model and model.state == "value" and "aram" in line.text:
+        told |= size_behind(line, model)
     if not told or (statement is not None and told.keys() <= statement.values.keys()):
         return statement
     bare = statement or Statement(line.number, section, {})
@@ -394,7 +398,7 @@ _FROM_NOW = deferred(
 
 def _with_what_else(statement: Statement, line: Line) -> Statement:
     """A statement with what its line says in words beside its form: `…; micro-batch is 2`."""
-    if not any(sign in line.text for sign in (",", ";", " and ")):
+    if not any(sign in line.text for sign in (",", ";", " and ", ". ")):
         return statement
     more = {n: c for n, c in phrases(line).items() if n not in statement.values}
     return replace(statement, values={**statement.values, **more}) if more else statement
@@ -602,7 +606,9 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
     return found
 
 
-_HOW_AGAIN = deferred(r"[*_`\"']*(full|selective|none)\b[*_`\"']*(?=\s*[:,;(–—])", re.IGNORECASE)
+_HOW_AGAIN = deferred(
+    r"[*_`\"']*(full|selective|none)\b[*_`\"']*(?=\s*[:,;(–—]|\.\s)", re.IGNORECASE
+)
 """How much is computed again, before what that is: `Selective: only the attention core.`"""
 
 

@@ -20,7 +20,13 @@ from assay.ingest.columns.number_formats import (
     computed_in,
 )
 from assay.ingest.columns.other_runs import without_reasons
-from assay.ingest.columns.titles import family_named, model_named, titled, without_some
+from assay.ingest.columns.titles import (
+    family_named,
+    model_named,
+    rounds_to,
+    titled,
+    without_some,
+)
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.claims import (
     COUNT,
@@ -50,6 +56,7 @@ from assay.ingest.statements.sentences import (
     OTHERS,
     SHARE_OF,
     computed_again,
+    nothing_split,
     of_every_run,
     parts,
     switched,
@@ -356,7 +363,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     for begin, whole in sentences:
         text = _before_an_aside(whole)
         told = _enough(text, 1 if _KEYED.match(text) else least, logged=bool(line.prefix))
-        for name, word, at, _ in told if told and not _of_something_else(text) else ():
+        plainly = nothing_split(text) or not _of_something_else(text)
+        for name, word, at, _ in told if told and plainly else ():
             if name:
                 cell = _cell(name, word, line, plain.place(begin + at))
                 if cell is None:
@@ -712,17 +720,21 @@ _IN_SHORT = deferred(r"\b(?:MBS|mbs)\b\W{0,3}(?:of )?([0-9]+)(?![\w/-]|[.,] ?[0-
 
 def _alone(text: str, told: Sequence[Part]) -> bool:
     """Whether a sentence says one thing, and is about nothing else."""
-    return computed_again(text) or (
-        len(told) == 1
-        and (
-            _ZERO_ALONE.fullmatch(text) is not None
-            or _NOTED.match(text) is not None
-            or (told[0].name == "gpus" and _COUNTED_FIRST.match(text) is not None)
-            or (_OURS.match(text) is not None and _of_all(told[0], text))
-            or _OF_NOTHING_ELSE.match(text) is not None
-            or _kept(told[0], text)
-            or _an_item(told[0], text)
-            or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
+    return (
+        computed_again(text)
+        or nothing_split(text)
+        or (
+            len(told) == 1
+            and (
+                _ZERO_ALONE.fullmatch(text) is not None
+                or _NOTED.match(text) is not None
+                or (told[0].name == "gpus" and _COUNTED_FIRST.match(text) is not None)
+                or (_OURS.match(text) is not None and _of_all(told[0], text))
+                or _OF_NOTHING_ELSE.match(text) is not None
+                or _kept(told[0], text)
+                or _an_item(told[0], text)
+                or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
+            )
         )
     )
 
@@ -735,7 +747,8 @@ _KEPT = deferred(
 )
 
 _KEPT_FOR = deferred(
-    r"[\w,]+(?: (?:tokens|sequences|samples))?\s*(?:[,.;)]|$|\b(?:throughout|everywhere|(?:for|in"
+    r"[\w,]+(?: (?:tokens|sequences|samples|images|examples|steps|micro-?(?:batches|steps)))?"
+    r"\s*(?:[,.;)]|$|\b(?:throughout|everywhere|(?:for|in"
     r"|across) (?:all|every|each|the (?:entire|whole)))\b)"
 )
 
@@ -879,10 +892,13 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
     model = model_named(text)
     said = named | {part.name for part in told}
     apart = model is not None and _SIZED_NAME.search(model) is not None
-    alone = len({*_ANY_SIZE.findall(whole)}) == 1 and not said & {"model_size", "parameters"}
-    if len(sizes) == 1 and alone and not apart:
+    every = {*_ANY_SIZE.findall(whole.replace(model, "") if model and apart else whole)}
+    alone = len(every) == 1 and not said & {"model_size", "parameters"}
+    if len(sizes) == 1 and alone:
         (digits, *signs), found = next(iter(sizes.items()))
         sign = next(filter(None, signs))
+        if model and apart and not rounds_to(model, digits + sign[0].upper()):
+            return
         some = _OF_SOME.search(text, 0, found.start())
         if not some and not of_several(text, found, 1):
             yield Part("model_size", digits + sign[0].upper(), found.start(1))

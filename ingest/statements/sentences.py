@@ -18,6 +18,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import NARROWEST, PAIR, by_letters, of_letter
 from assay.ingest.statements.values import OF_MACHINES, known
+from assay.ingest.vocabulary.attention_names import SDPA
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
 SMALL = {"width": "hidden", "batch": "batch_size"}
@@ -171,7 +172,8 @@ _COUNTED = deferred(
     r"(?<![\w.,$-])(?<![0-9] there are )(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -]"
     r"(?:transformer |decoder |attention )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
-    r"(?!s? (?:of(?! (?:width|hidden|dim(?:ension)?|d_model|model width)\b)|per|each|[0-9]))"
+    r"(?!s? (?:of(?! (?:width|hidden|dim(?:ension)?|d_model|model width)\b)"
+    r"|per(?! (?:MoE |sparse |expert )?(?:layer|block)\b)|each|[0-9]))"
 )
 
 _PARTS = {"layer": "layers", "block": "layers", "head": "heads", "expert": "experts",
@@ -358,6 +360,8 @@ _FLASH = deferred(
 )
 """Attention in one kernel, or in several."""
 
+_SDPA = deferred(rf"{SDPA}(?![\w/(]|[-_](?!att)|\.\w)", re.IGNORECASE)
+
 _OF_ITSELF = deferred(
     r"[`\"'*_ ]*(?:vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
     r"|is (?:installed|required|needed"
@@ -378,6 +382,8 @@ def _attention(text: str) -> Part | None:
     """The attention that a sentence says the runs had; none of several, or of advice."""
     every = list(_FLASH.finditer(text)) if "tt" in text or "FA" in text or "注意力" in text else []
     kinds = {"unfused" if any(each.groups()) else "flash" for each in every}
+    if not every:
+        return _chosen_by_library(text)
     if len(kinds) != 1 or _WITH_AND_WITHOUT.search(text):
         return None
     found = every[0]
@@ -393,6 +399,17 @@ def _attention(text: str) -> Part | None:
     ):
         return None
     return Part("attention", kinds.pop(), found.start())
+
+
+def _chosen_by_library(text: str) -> Part | None:
+    """PyTorch's own attention, where a sentence names no kernel and says that the runs had it."""
+    found = _SDPA.search(text)
+    if found is None or _WITH_AND_WITHOUT.search(text) or _OFF.search(_clause(text, found)):
+        return None
+    behind = _OF_ITSELF.match(text, found.end()) or _CONDITION.match(text, found.end())
+    if behind or _OFF_IN_ASIA.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
+        return None
+    return Part("attention", "sdpa", found.start())
 
 
 _OFF_IN_ASIA = deferred(
@@ -467,7 +484,7 @@ _BUT_FOR = deferred("除[^。；;，,]{1,60}外")
 """Rows in Chinese of which a sentence is not."""
 
 _NOT_PARALLEL = deferred(
-    r"\b(?:no|without|(?:not|n['’]t) use|neither)(?: any)? "
+    r"(?:\b(?:no|without|not (?:use|need)|neither)|n['’]t (?:use|need))(?: any)? "
     r"(?:(?:tensor|pipeline|model|context|sequence|expert|data)[ -]?(?:parallel(?:ism)?)?"
     r"(?:,|,? n?or|,? and| ?/)? ?){1,3}"
     r"parallel(?:ism)?\b"
@@ -479,10 +496,34 @@ _NOT_PARALLEL = deferred(
     r"(?:off|disabled|not used|unused)\b"
     r"|(?:^|[,;(] ?|\b(?:with|and) )(?:tensor|pipeline|model|context|expert)(?:,? and (?:tensor"
     r"|pipeline|context|expert))?[ -]parallel(?:ism)?(?: (?:is|was|are|were|turned|switched))* "
-    r"(?:off|disabled|not used|unused|none)\b",
+    r"(?:off|disabled|not (?:used|needed)|unused|none)\b",
     re.IGNORECASE,
 )
 """Degrees of one: `no tensor or pipeline parallelism`, `no TP/PP/CP`."""
+
+_NOTHING_SPLIT = deferred(
+    r"\W*(?:here,? |throughout,? |(?:in|for) (?:all|any)[a-z ]{3,24}, )?(?:(?:(?:we|I"
+    r"|(?:the|all|our|these|both)(?: of (?:the|our|these))? (?:runs?|models?|jobs?|experiments?))"
+    r" (?:(?:did|do)(?: not|n['’]t) (?:use|need)|use[sd]? no|(?:(?:are|were) trained|ran|run)"
+    r" without)|no|neither)(?: any)? (?P<what>(?:[a-z]{4,8}(?:,? n?or |,? and |, | ?/ ?|[ -])){1,4}"
+    r"parallelism)(?: (?:is|was|are|were) (?:used|needed|applied|necessary))?"
+    r"|[a-z]{4,8}(?:,? and [a-z]{4,8})?[ -]parallelism (?:is|was|were|are) (?:off|disabled|unused"
+    r"|not (?:used|needed)))"
+    r"(?: (?:here|anywhere|at all|throughout|in any (?:run|case|row|of [a-z ]{3,24})"
+    r"|(?:in|for) all(?: of)?(?: the| these| our)? (?:runs?|rows?|cases|models?)))?\W*",
+    re.IGNORECASE,
+)
+"""A whole sentence that says that nothing is split in some way."""
+
+
+def nothing_split(text: str) -> bool:
+    """Whether a sentence says of all runs that they split a model in some way not at all.
+
+    >>> nothing_split("We did not use tensor parallelism."), nothing_split("No TP for the 7B one.")
+    (True, False)
+    """
+    return "arallel" in text and _NOTHING_SPLIT.fullmatch(text) is not None
+
 
 _DEGREES = re.compile(r"[ (][TPCE]P")
 

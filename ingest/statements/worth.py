@@ -26,7 +26,8 @@ _PARTS = (
     r"(?i:\b(?:no|full|selective|without) recomput|recomput\w* (?:is|was|were|activations|every"
     r"|all)\b"
     r"|ctivations (?:are|were) (?:\w+ )?(?:recomp|check))",
-    r"(?i:(?:no|without|neither|not use) (?:any )?(?:tensor|pipeline|model|context|expert"
+    r"(?i:[a-z] parallelism (?:is|was|were|are) (?:not|off|dis|un)|(?:no|without|neither"
+    r"|(?:not|n.t) (?:use|need)) (?:any )?(?:tensor|pipeline|model|context|expert"
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
     r"梯度检查点|激活检查点|重计算",
@@ -47,7 +48,8 @@ _PARTS = (
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
     r"再計算|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
-    r"[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
+    r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)"
+    r"|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
     r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",
     r"(?i:world size (?:of )?[0-9]|micro-?batch(?:es)? of|\bstage-[0-3]\b|朴素实现)",
     r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",
@@ -69,7 +71,8 @@ _PARTS = (
     r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
     r"(?i:\b(?:base_)?(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
-    r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+    r"[0-9](?:[BM]| [bm]illion)? (?:total |trainable )?[Pp]arameter|(?i:precision\W*$)"
+    r"|GPUs (?:each|per node)",
     r"GPU models and conf",
     # parts of a sentence: a number and its noun, a short name and its number
     r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",

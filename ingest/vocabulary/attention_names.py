@@ -1,7 +1,8 @@
 """How attention is computed, as a cell or a setting says it.
 
 In: what is printed as the value of such a setting. Out: `flash` where scores never stand in memory,
-`unfused` where they do; None where a library chooses, or where it is another kernel.
+`unfused` where they do, `sdpa` where PyTorch's function chooses between kernels; None where another
+library chooses, or where it is another kernel.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kernel = Literal["flash", "unfused"]
+Kernel = Literal["flash", "sdpa", "unfused"]
 
 _FLASH = re.compile(
     r"(?:(?:use|with) )?(?:flash(?:[-_ ]?att(?:entio)?n)?|FA)"
@@ -25,8 +26,16 @@ _UNFUSED = re.compile(
     re.IGNORECASE,
 )
 
+SDPA = (
+    r"(?:\b(?:torch|PyTorch)(?:[-_. ]|['’]s ){1,2})?(?:\bSDPA|(?:\b(?:nn\.)?(?:F|functional)\.)?"
+    r"\bscaled[-_ ]dot[-_ ]product[-_ ]attention)\b(?:\(\))?"
+)
+"""PyTorch's attention, which chooses a kernel by what it is called with."""
+
+_SDPA = re.compile(rf"(?:(?:use|with) )?{SDPA}(?:[-_ ](?:attention|attn|kernel))?", re.IGNORECASE)
+
 _OTHER = re.compile(
-    r"(?:torch |PyTorch |cu)?(?:SDPA|DNN)|xformers|mem(?:ory)?[-_ ]eff(?:icient)?|fused"
+    r"(?:torch |PyTorch |cu)?DNN|xformers|mem(?:ory)?[-_ ]eff(?:icient)?|fused"
     r"|flex(?:[-_ ]?att(?:entio)?n)?|triton|math|standard|default|baseline|local|TE|ring|core|none",
     re.IGNORECASE,
 )
@@ -38,8 +47,8 @@ def attention_named(text: str) -> Kernel | None:
 
     >>> attention_named("FlashAttention-2"), attention_named("FA3"), attention_named("unfused")
     ('flash', 'flash', 'unfused')
-    >>> attention_named("sdpa"), attention_named("causal")
-    (None, None)
+    >>> attention_named("sdpa"), attention_named("causal"), attention_named("PyTorch SDPA")
+    ('sdpa', None, 'sdpa')
     >>> attention_named("sdpa_math"), attention_named("SDPA (flash)")
     ('unfused', 'flash')
     >>> attention_named("flash_attention_2 + packing"), attention_named("eager + flash")
@@ -50,6 +59,8 @@ def attention_named(text: str) -> Kernel | None:
         return "flash"
     if _UNFUSED.fullmatch(bare):
         return "unfused"
+    if _SDPA.fullmatch(bare):
+        return "sdpa"
     parts = [part for part in _ADDED.split(bare) if names_attention(part)] if "+" in bare else ()
     return attention_named(parts[0]) if len(parts) == 1 else None
 

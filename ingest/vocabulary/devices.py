@@ -9,6 +9,7 @@ two of them it says of none.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -249,6 +250,8 @@ def _device(found: re.Match[str]) -> Device:
             shown = piece.end()
     key = _KEY.sub("", name.casefold())
     key = _CARDS.get(key[:5], key)
+    if chip := _OF_AMAZON.match(key):
+        key = f"trn{chip[1]}"
     if slice_of := _SLICE.fullmatch(name):
         key = slice_of[1].casefold()
     form = "" if form in ("sxm", "oam") else form.replace("-", "")
@@ -267,6 +270,9 @@ OF_EACH_NODE = re.compile(
 
 _SLICE = re.compile(r"(?:TPU[ -]?)?(v[2-7][ep]?)-[0-9]{1,5}", re.IGNORECASE)
 """A slice of chips by how many it has: `v6e-256`."""
+
+_OF_AMAZON = re.compile("(?:trn|trainium)([1-9])")
+"""A chip of Amazon's by its own name and by that of its instances."""
 
 _CARDS = {
     "trill": "v6e", "ironw": "v7", "hl205": "gaudi", "hl225": "gaudi2", "hl325": "gaudi3",
@@ -343,6 +349,16 @@ _OF_KIND = {
     "trainium": "trn", "inferentia": "inf", "gaudi": "hl", "昆仑芯": "p800", "l40s": "l40",
 }  # fmt: skip
 """Kinds, and how the names of their devices begin."""
+
+
+def is_one_of(device: Device, keys: Collection[str]) -> bool:
+    """Whether a device is among those of some keys, or may be one of a kind that is.
+
+    >>> (chip,) = devices("Trainium2")
+    >>> is_one_of(chip, {"trn2"}), is_one_of(chip, {"trainium"}), is_one_of(chip, {"a100", "tpu"})
+    (True, True, False)
+    """
+    return device.key in keys or any(_of_kind(device, key) for key in keys if key in _OF_KIND)
 
 
 def peaks(text: str) -> tuple[float, float] | None:

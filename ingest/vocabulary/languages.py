@@ -74,7 +74,8 @@ _HAS_EUROPEAN = re.compile(
     r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм|micro-?lot"
     r"|^\W*(?:[0-9.]+ )?mit (?:grad|act)|eine (?:karte|gpu) (?:pro|je)"
     r"|recalcul|akkumul|arbeitet [0-9]|globale[rn]? batch|étape|milli?ard|millones|bilhões"
-    r"|aktivierungen|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
+    r"|aktivierungen|(?:aktivierte|eingeschaltete)[mns] "
+    r"|activations (?:ne )?sont|activaciones (?:no )?se|ativações são"
     r"|checkpointing (?:est|ist|war|était|es|está|è|era|a[ck]?t+iv|d[eé]sa|deak)"
     r"|(?:sans|ohne|sin|sem|senza|avec|mit|con|com) (?:gradient|activation)"
     r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
@@ -113,7 +114,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
     r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
     r"|update freq|[0-9] custom |\(.?(?:full|sel|none|no|off|on|partial|block)\b"
-    r"|(?:card|GPU|device|chip) (?:only|at a|each time)"
+    r"|(?:card|GPU|device|chip) (?:only|at a|each time)|\(mbs\)"
     r"|pointing (?:is )?on \(",
     re.IGNORECASE,
 )

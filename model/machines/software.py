@@ -213,7 +213,7 @@ def _earliest(row: Mapping[str, Any], machine: Machine) -> float:
     later = any((
         row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] in NARROW,
         (row.get("kv_heads") or row["heads"]) < row["heads"],
-        (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
+        (row.get("attention") or "").startswith(("flash", "sdpa", "cudnn", "triton")),
     ))  # fmt: skip
     used = LLAMA if row.get("gated") else MODERN if later else 2021.0
     return max(SINCE.get(machine.generation, MODERN), used)
