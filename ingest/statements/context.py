@@ -597,8 +597,8 @@ def _said_twice(told: Iterable[_Raised]) -> set[tuple[tuple[int, ...], str]]:
 
 
 def _raised_late(late: Sequence[_Raised], told: Sequence[_Raised]) -> dict[int, tuple[int, ...]]:
-    """Statements that only precede the tables, but for sections that say a field otherwise than the set-up,
-    or than each other."""
+    """Statements that only precede the tables, but for sections that say a field otherwise than the
+    set-up, or than each other."""
     twice = _said_twice([*told, *late])
     doubtful = {
         each.section

@@ -367,9 +367,14 @@ _HEADING = re.compile(r"\s*(#{1,6})\s")
 _STATED = re.compile(
     r"\b(?:us(?:es?|ed|ing)|with|via)\s+\W{0,2}(?:(?:q-?)?lora|dora|peft)\b"
     r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:"
-    r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$",
+    r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$"
+    r"|^[\s>*+_`-]*(?:all|every\w*)\b(?: (?!but|except|full)[\w-]+){0,4}? (?:q-?)?"
+    r"(?:lora|dora)\b(?!.*\b(?:but|except|apart|unless)\b)"
+    r"|^[\s>*+_`-]*(?:[48]-bit )?(?:q-?)?(?:lora|dora)[ -](?:fine-?tun(?:ing|ed)|tuning|training"
+    r"|SFT|runs?)\b(?!.*\b(?:is|can|could|needs?|than|vs|supports?|supported|available|not)\b)",
     re.IGNORECASE,
 )
+"""A statement of what is trained: `All runs are LoRA`, `QLoRA fine-tuning of 7B on one L4`."""
 
 _LIST_OF_IT = re.compile(
     r"[\s>*_`]*((?:q-?)?(?:lora|dora))(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
