@@ -517,7 +517,8 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
 
 
 _IN_ALL = re.compile(
-    r"(?P<what>[^()（）]{2,60}?) ?(?:[(（]|, )(?:= ?)?(?:(?P<devices>[0-9][0-9,]{0,8})"
+    r"(?!.*\bpods?\b)(?P<what>[^()（）]{2,60}?) ?(?:[(（]|, )(?:= ?)?"
+    r"(?:(?P<devices>[0-9][0-9,]{0,8})"
     r"(?: ?[x×*] ?(?=[A-Z])(?P<again>[\w -]{2,30})| ?(?:(?:TPU|GPU|NPU|AI)s? )?"
     r"(?:(?:[GNTXH]PU|chip|device|accelerator|GCD|card|Karte|Chip|Beschleuniger|puce|carte)[sen]{0,2}"
     r"|[卡张枚](?![^\W\d_])))(?: in (?:all|total)| total|总计)?"
@@ -526,7 +527,7 @@ _IN_ALL = re.compile(
     re.IGNORECASE,
 )
 """Machines or slices, and in brackets how many devices all of them have: `2x v5e-256 (512 chips)`,
-`2x DGX H100 (16 GPUs)`; or a word of how slices were had."""
+`2x DGX H100 (16 GPUs)`; or a word of how slices were had. A pod may be a part of one."""
 
 
 def _of_all(record: Record, found: re.Match[str], cell: Cell) -> str:

@@ -316,7 +316,7 @@ def of_script(title: str) -> bool:
 
 
 _TOLD_APART = r"(?:[0-9]{1,3}(?:\.[0-9])?[BM]?)"
-"""What tells the training of one model of a page from that of others: a number, or its size."""
+"""A number or a size, which tells the training of one model of a page from those of others."""
 
 _TRAINING = deferred(
     rf"{NUMBERED}(?:(?:the|full|running|start(?:ing)?|launch(?:ing)?) )?(?:pre-?)?train(?:ing)?"

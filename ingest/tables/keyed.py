@@ -394,7 +394,7 @@ _OF_WHAT = re.compile(
     r"(?: (?:layer|block|head|unit)s?)?|layers|blocks|heads)\s*$",
     re.IGNORECASE,
 )
-"""What a cell counts, behind its number: `24 encoder`."""
+"""Layers, heads or units behind a number that counts them: `24 encoder`."""
 
 
 def _counted_in(column: Column, at: GridCell) -> dict[str, Cell]:
