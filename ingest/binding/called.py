@@ -171,6 +171,49 @@ _GIVES = re.compile(
 """How a sentence begins that says of which model a document gives numbers of training."""
 
 
+def models_of_all(paragraphs: Iterable[Paragraph]) -> list[tuple[Cell, Paragraph]]:
+    """The models of which sentences say that all results below are: `All results below are for
+    BERT-large.`; each with its paragraph."""
+    found = []
+    for each in paragraphs:
+        for sentence in () if each.heading or each.explains else sentences(each.text):
+            told = _OF_ALL.match(sentence)
+            name = model_named(sentence) if told and not _PERHAPS.search(sentence) else None
+            if name and told and sentence.startswith(name, told.end()):
+                cell = each.placed(Cell(name, 0, each.text.index(sentence) + told.end()))
+                found.append((cell._replace(value_origin="assumed", law=OF_ALL), each))
+    return found
+
+
+OF_ALL = "the model of which the document says that all results below it are"
+
+_RESULTS = (
+    r"(?:(?:performance|training|throughput|benchmark|speed) )?(?:results?|numbers|figures"
+    r"|measurements?|experiments?|benchmarks?|runs|tables|timings?|tests|rows)"
+)
+
+_OF_ALL = re.compile(
+    r"\W{0,4}(?:(?:all|unless (?:otherwise )?(?:noted|stated|specified),? (?:all )?)(?: of)?"
+    rf"(?: the| our| these)? ?{_RESULTS}(?: (?:below|here|that follow|(?:reported|shown)(?: here"
+    r"| below)?|(?:in|on|of) (?:this|the following) (?:page|document|report|post|readme|section"
+    r"|tables?)))?(?: (?:are|were|is|was))?(?: (?:obtained|measured|collected|taken|done|run))?"
+    r" (?:for|of|with|on|using|used?|train|trained) (?:(?:a|an|the|our) ){0,2}"
+    r"|(?:以下|下面|本文|所有|下列)的?(?:所有)?(?:结果|性能|实验|测试|数据|表格)(?:数据|结果)?[均都]?(?:为|是|基于|使用|采用|针对)\s?"
+    r"|alle (?:Ergebnisse|Messungen|Zahlen|Läufe)(?: unten| hier)? (?:sind|gelten|wurden)"
+    r" (?:für|mit)(?: de[nmr]| das)? |以下の(?:結果|測定|数値)は(?:すべて|全て)?)"
+    r"[`*_]{0,2}(?=[A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says of which model all results are."""
+
+_PERHAPS = re.compile(
+    r"\b(?:except|unlike|compared?|besides|inference|serving|earlier|previous|would|will|apart)\b"
+    r"|除|推理|推論",
+    re.IGNORECASE,
+)
+"""Words of such a sentence by which some results are of another model."""
+
+
 def by_size(
     paragraphs: Iterable[Paragraph], models: set[str], printed: set[str]
 ) -> dict[str, Cell | None]:

@@ -25,6 +25,7 @@ from assay.ingest.binding.called import (
     call,
     call_as_printed,
     model_of_page,
+    models_of_all,
     models_printed,
     name_models,
     only_model,
@@ -95,7 +96,7 @@ def mentioned(
     printed = {cell.text for row in rows if (cell := row.cells.get("model")) and _is_own(cell)}
     called = by_size(paragraphs, models, printed)
     elsewhere_printed = models_printed(rows)
-    page, since = model_of_page(paragraphs), 0
+    page, of_all, since = model_of_page(paragraphs), models_of_all(paragraphs), 0
     above: list[Sequence[Record]] = []
     settled = dict[str, int]()  # fields spoken of otherwise in this section, by where
     for table in around.tables(rows):
@@ -125,17 +126,28 @@ def mentioned(
             _within_its_batch(row)
             _shared_by_all(row)
             call(row, called)
-            named = any(name in row.cells for name in SIZED_BY[:3])
-            if only and not named and around.is_over(only[1], row.line):
-                row.cells["model"] = only[0]
-            elif page and not named and not elsewhere:
-                row.cells["model"] = page
+            if not any(name in row.cells for name in SIZED_BY[:3]):
+                model = only[0] if only and around.is_over(only[1], row.line) else None
+                model = model or _of_all_above(of_all, row, around)
+                model = model or (None if elsewhere else page)
+                row.cells |= {"model": model} if model else {}
         between = [
             each for each, place in near if place == OWN and since < each.first < table[0].line
         ]
         set_up_like(table, between, above, [_spoken_by(row, tuned) for row in table])
         above.append(table)
         since, settled = table[-1].line, apart
+
+
+def _of_all_above(
+    told: Sequence[tuple[Cell, Paragraph]], row: Record, around: Around
+) -> Cell | None:
+    """The model that is said above a row to be that of all results below: the one that is said at
+    all, or the last one in a section around it."""
+    above = [each for each in told if each[1].first < row.line]
+    if len({cell.text.casefold() for cell, _ in told}) > 1:
+        above = [each for each in above if around.is_over(each[1], row.line)]
+    return above[-1][0] if above else None
 
 
 def _printed_in(table: Sequence[Record], context: Context) -> set[str]:

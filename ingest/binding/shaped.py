@@ -117,7 +117,8 @@ def shaped(
             shape = told.get(plain(model.text).casefold(), {})
         elif record.tabled and not shape:
             shape = told.get(_by_size(_size(record)), {})
-        if any(_contradicts(record.cells.get(name), cell) for name, cell in shape.items()):
+        of_it = {name: cell for name, cell in shape.items() if name != "seq_len"}  # a run's choice
+        if any(_contradicts(record.cells.get(name), cell) for name, cell in of_it.items()):
             continue
         for name, cell in shape.items():
             held = record.cells.get(name)

@@ -497,6 +497,9 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         _no_switch(record, spec, cell)
         return
     counts = spec.name == "gpu" and not several(text)
+    if counts and (found := _IN_ALL.fullmatch(text)):
+        text = _of_all(record, found, cell)
+        cell = cell._replace(text=text)
     counted = _COUNTED_DEVICE.match(text) if counts else None
     chips = chips_of(cell) if spec.name == "gpu" else None
     alone = counts and chips is None  # a slice is named by its size: `2x v6e-64`
@@ -511,6 +514,32 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells = {**told, **record.cells}
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+_IN_ALL = re.compile(
+    r"(?!.*\bpods?\b)(?P<what>[^()（）]{2,60}?) ?(?:[(（]|, )(?:= ?)?"
+    r"(?:(?P<devices>[0-9][0-9,]{0,8})"
+    r"(?: ?[x×*] ?(?=[A-Z])(?P<again>[\w -]{2,30})| ?(?:(?:TPU|GPU|NPU|AI)s? )?"
+    r"(?:(?:[GNTXH]PU|chip|device|accelerator|GCD|card|Karte|Chip|Beschleuniger|puce|carte)[sen]{0,2}"
+    r"|[卡张枚](?![^\W\d_])))(?: in (?:all|total)| total|总计)?"
+    r"(?:, [0-9]{1,5} (?:hosts?|nodes?|VMs?))?|multi-?slice|(?:on|pre)[- ]?(?:demand|emptible)|spot"
+    r"|[0-9]{1,5} (?:hosts?|VMs?))[)）]?",
+    re.IGNORECASE,
+)
+"""Machines or slices, and in brackets how many devices all of them have: `2x v5e-256 (512 chips)`,
+`2x DGX H100 (16 GPUs)`; or a word of how slices were had. A pod may be a part of one."""
+
+
+def _of_all(record: Record, found: re.Match[str], cell: Cell) -> str:
+    """The text of a cell without the brackets that count its devices, which the row is given."""
+    again = found["again"]
+    if again is not None and not devices(again):
+        return cell.text
+    if found["devices"]:
+        record.cells.setdefault("gpus", cell._replace(text=found["devices"].replace(",", "")))
+    elif not slices(found["what"]):
+        return cell.text
+    return found["what"]
 
 
 def _no_switch(record: Record, spec: FieldSpec, cell: Cell) -> None:

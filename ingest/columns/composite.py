@@ -66,6 +66,13 @@ _SPACED = deferred(
 )
 """A short name set apart from its number: `FSDP 8, TP 8, PP 8`."""
 
+_DEGREE = deferred(
+    r"\b(FSDP2?|HSDP|TP|PP|DP|CP|EP|VPP|VP)[ -](?:degree|size)(?: of)?[ =:]{1,3}"
+    r"(?=[0-9]+(?![0-9A-Za-z.]))",
+    re.IGNORECASE,
+)
+"""The same with the word for the number: `FSDP + CP degree 4`."""
+
 _FSDP = deferred(r"(fsdp[12]?|hsdp)(?:[=:]?([0-9]+))?", re.IGNORECASE)
 
 _COMPILED = deferred(r"(?:torch\.)?compile", re.IGNORECASE)
@@ -378,6 +385,8 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, '32')
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
+    >>> layout("FSDP + CP degree 4"), layout("TP size 2, PP size 8")
+    ({'sharding': 'FULL_SHARD', 'cp': '4'}, {'tp': '2', 'pp': '8'})
     >>> layout("HSDP 2 x 16"), layout("HSDP 2x8 x TP 4")
     ({'sharding': 'HYBRID_SHARD', 'dp': '32'}, {'sharding': 'HYBRID_SHARD', 'dp': '16', 'tp': '4'})
     >>> layout("dp_replicate 2, dp_shard 16, tp 8"), layout("dp_shard=-1, tp=2")
@@ -400,6 +409,7 @@ def _layout(text: str) -> Mapping[str, str]:
     text = _by_mesh(text) if "shard" in text or "replicate" in text else text
     text = _HYBRID.sub(_whole, text) if "HSDP" in text else text
     text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1
+    text = _DEGREE.sub(r"\1=", text) if "egree" in text or "size" in text else text
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
     if "/node" in text and (node := _CORES_OF_A_NODE.search(text)):
         said["gpus_per_node"] = node[1]

@@ -114,7 +114,7 @@ OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
 LISTED = deferred(
     rf"(?:\band +|[,，、] *|[:：] ?|\w \+ (?:the )?|i\.e\.,? |(?:精度|数据类型)(?:为"
     rf"|是)? ?)`?({NUMBER_FORMAT})`?"
-    r"(?=\s*(?:[,.;)，。；、）]|$| +(?:and|with|unless)\b))",
+    r"(?=\s*(?:[,.;)，。；、）]|$| +(?:and|with|unless)\b| +\+ [A-Za-z]))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""
@@ -253,7 +253,8 @@ _MULTIPLIED_IN = deferred(
 )
 
 _NOTHING_BUT = deferred(
-    rf"\W*(?:(?:all|everything|mixed|pure|native|training|using|in) )*({NUMBER_FORMAT})"
+    r"\W*(?:(?:all|everything|mixed|pure|native|training|using|in|is|are|was|were|the|our|runs?"
+    rf"|precision|d(?:ata )?type|compute) )*({NUMBER_FORMAT})"
     r"(?:[ -](?:mixed|AMP|autocast|precision|training|compute|everywhere|throughout))*"
     r"(?:(?: (?:with|via|through|using)|,| ?\() ?(?:(?:the|NVIDIA|FP32|tensor-?wise|row-?wise"
     r"|delayed|current|dynamic|per-tensor|block|loss|stochastic|static|gradient|master) )*"

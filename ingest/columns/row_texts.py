@@ -30,8 +30,8 @@ _OF_THE_RUN = deferred(
 """Labels of columns whose words are about the run of a row, and about no other one."""
 
 
-_TARGET = re.compile(r"(?<=\])\([^()\s]*\)")
-"""The target of a link: its words are those of another page."""
+_LINKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+"""A link: the words of its target are those of another page."""
 
 _CITED = deferred(
     r"\((?:(?:from|in|per|as in) )?(?:the |their |original )*"
@@ -94,7 +94,7 @@ def own_words(record: Record) -> Iterator[Words]:
     for label, text in held:
         others = len(text) <= LONGEST and _others_measured(label, text)
         if others or (len(text) <= LONGEST and _LETTER.search(text)):
-            bare = _TARGET.sub(lambda found: " " * len(found[0]), text)
+            bare = _LINKED.sub(lambda found: f" {found[1]}".ljust(len(found[0])), text)
             own = label == "notes" or (
                 label != "model" and _OF_THE_RUN.fullmatch(label) is not None
             )

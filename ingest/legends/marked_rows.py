@@ -1,5 +1,6 @@
-"""Settings of rows that a sign marks, and of those without it, as one sentence says of both: `not
-recomputed, except in the rows marked †, which use full recomputation`.
+"""Settings of rows with a sign or a cell, and of those without it, as one sentence says of both:
+`not recomputed, except in the rows marked †, which use full recomputation`; ``rows with `nf4`
+weights are QLoRA, the others LoRA``.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what such a
 sentence says of them; and these sentences, which are of no other rows. Notes that begin with their
@@ -13,11 +14,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.ingest.columns.footnotes import said_of_others, without_others
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
-from assay.ingest.schema.record import Line, Record
+from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.captions import FIELD, named
 from assay.ingest.vocabulary.recomputation import how_much_told
 
 _SIGN = r"[`\"“'(]{0,2}(?P<sign>[†‡§¶]{1,2}|\\?\*)[`\"”')]{0,2}"
@@ -30,6 +33,16 @@ _MARKED = deferred(
     re.IGNORECASE,
 )
 """Rows that a sign marks."""
+
+_WITH_CELL = deferred(
+    rf"(?:the |all )?(?:{_ROWS} )(?:(?:with|using|that (?:say|have|show|use|list|are)"
+    r"|(?:whose|where) (?:the )?[\w -]{2,24} (?:is|says|shows)|labell?ed|called) (?:an? )?)"
+    r"(?P<quote>[`\"“*]{1,2})(?P<cell>[^`\"”“*|]{1,30})[`\"”*]{1,2}"
+    r"(?: (?!(?:are|is|were|was)\b)[\w/-]{2,20}){0,4}?,?"
+    r"(?= (?:(?:are|were|use[sd]?|ran|run|have|had|train(?:ed)?|with)\b)|:)",
+    re.IGNORECASE,
+)
+"""Rows with a cell of a text that the sentence quotes."""
 
 _EXCEPT = deferred(
     r",?\s*\(?(?:except|but(?: not)?|other than|apart from|save|unless)(?: (?:in|for|on))?\s*$",
@@ -47,6 +60,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 
 class _Saying(NamedTuple):
     sign: str
+    by_cell: bool  # the sign is the text of a cell
     marked: Mapping[str, str]
     others: Mapping[str, str]
     said: Explanation
@@ -67,15 +81,30 @@ def tell(
         own = [row for row in rows if bisect_right(heads, row.line) == section]
         below = [row for row in rows if row.line > saying.said.line]
         here = own or below  # what stands over all tables is of all that follow
-        having = [row for row in here if _has(texts.get(row.line, ""), saying.sign)]
-        if not having:
+        having = [row for row in here if _is_marked(row, texts.get(row.line, ""), saying)]
+        if not having or (saying.by_cell and len(having) == len(here)):
             continue
         marked = {id(row) for row in having}
         for row in here:
-            give(row, saying.marked if id(row) in marked else saying.others)
+            told = saying.marked if id(row) in marked else saying.others
+            row.cells = {n: c for n, c in row.cells.items() if n not in told or _own(row, c)}
+            give(row, told)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
+
+
+def _own(row: Record, cell: Cell) -> bool:
+    """Whether a cell stands in its row: what a heading says of all rows is not said of these."""
+    return cell.value_origin != "stated" or cell.line == row.line
+
+
+def _is_marked(row: Record, text: str, saying: _Saying) -> bool:
+    """Whether a row, whose line is `text`, has the sign or the cell that a sentence speaks of."""
+    if not saying.by_cell:
+        return _has(text, saying.sign)
+    cells = [*(cell.text for cell in row.cells.values()), *(text for _, text in row.other)]
+    return any(cell.strip(' `*"').casefold() == saying.sign.casefold() for cell in cells)
 
 
 def _has(text: str, sign: str) -> bool:
@@ -92,20 +121,24 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     """The sentences on rows with a sign, with what they say of these and of the others."""
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
-        if len(text) > LONGEST or not _MARKED.search(text):
+        if len(text) > LONGEST or not (_MARKED.search(text) or _WITH_CELL.search(text)):
             continue
         at = 0
         for sentence in sentences(text):
             begin, at = at, at + len(sentence)
-            if found := _MARKED.search(sentence):
+            of_sign = _MARKED.search(sentence)
+            if found := of_sign or _WITH_CELL.search(sentence):
                 before, behind = sentence[: found.start()], sentence[found.end() :]
                 apart = _EXCEPT.search(before)
-                others = _settings(before[: apart.start()]) if apart else {}
+                rest = before[: apart.start()] if apart else said_of_others(behind)
+                others = _settings(rest.strip(" ,.;:)"))
+                behind = without_others(behind)
                 marked = _settings(_THEY.sub("", behind, count=1).strip(" ,.;:)"))
                 if marked or others:
                     places = tuple(placed(paragraph, begin, begin + len(sentence.rstrip())))
                     said = Explanation(marked, places[0][0], places)
-                    yield _Saying(found["sign"].lstrip("\\"), marked, others, said)
+                    sign = found["sign"].lstrip("\\") if of_sign else found["cell"].strip()
+                    yield _Saying(sign, not of_sign, marked, others, said)
 
 
 def _settings(text: str) -> Mapping[str, str]:
@@ -115,5 +148,7 @@ def _settings(text: str) -> Mapping[str, str]:
     ({'recompute': 'full'}, {'recompute': 'none'})
     """
     said = settings_of(text)
+    if adapters := named(text):
+        said = {**said, FIELD: adapters}
     much = None if any(name in said for name in _AGAIN) else how_much_told(text)
     return {**said, "recompute": much} if much and much != "on" else said

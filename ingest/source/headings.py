@@ -103,7 +103,7 @@ _IN_EAST_ASIA = (
     r"(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
     r"|モデル|모델|ハードウェア|ソフトウェア|运行|计算|公共|统一|基本|通用|集群|共通|計算"
     r"|실험|학습|측정|테스트|벤치마크|공통|훈련)(?:の)? ?){0,2}"
-    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|软硬件环境|結構|模型结构|并行配置|環境|設定|パラメータ|机器|约定|前提|说明"
+    r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|软硬件环境|結構|模型结构|模型实现|超参数?|并行配置|環境|設定|パラメータ|机器|约定|前提|说明"
     r"|优化策略|优化方法|설정|환경|조건|ハードウェア|ソフトウェア|計算機|構成|하드웨어|소프트웨어|장비|구성)"
 )
 """A set-up in a heading in Chinese, Japanese or Korean: `環境`, `共通設定`."""
@@ -341,9 +341,13 @@ def of_script(title: str) -> bool:
     return _SCRIPT.fullmatch(title) is not None
 
 
+_TOLD_APART = r"(?:[0-9]{1,3}(?:\.[0-9])?[BM]?)"
+"""A number or a size, which tells the training of one model of a page from those of others."""
+
 _TRAINING = deferred(
     rf"{NUMBERED}(?:(?:the|full|running|start(?:ing)?|launch(?:ing)?) )?(?:pre-?)?train(?:ing)?"
-    rf"(?:[ -]?[0-9]{{1,2}})?\W*|{NUMBERED}(?:启动|开始)?(?:预)?训练(?:-[0-9]{{1,2}})?\W*"
+    rf"(?:[ -]?{_TOLD_APART})?\W*"
+    rf"|{NUMBERED}(?:启动|开始)?(?:预)?训练(?:[ -]?{_TOLD_APART}|[(（]{_TOLD_APART}[)）])?\W*"
     r"|(?:事前)?学習\W*|(?:사전 ?)?학습\W*",
     re.IGNORECASE,
 )

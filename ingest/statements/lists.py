@@ -268,6 +268,8 @@ def in_title(line: Line) -> dict[str, Cell]:
     pairs = list(PAIR.finditer(line.text))
     letters = by_letters(line.text)
     for pair in pairs:
+        if _OF_A_NOUN.search(line.text, 0, pair.end(1)):
+            continue
         key = of_letter(pair[1], pair[2]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
     plain = in_english(line.text)
@@ -289,6 +291,9 @@ def in_title(line: Line) -> dict[str, Cell]:
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
 
+
+_OF_A_NOUN = deferred(r"(?<!\bmodel)(?<=[A-Za-z]) size$", re.IGNORECASE)
+"""The last word of a label of two: `Batch size = 256` is no size of a model."""
 
 _SAYS_EACH = deferred(
     r"(?:\b(?:per|an?|each|every|one|single)|/) ?(?:node|server|host|machine|instance)\b"

@@ -82,6 +82,13 @@ _CAPTION = deferred(
 )
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
+_NUMBERED = deferred(
+    r"#{1,6} \**(?:(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela) |[表표] ?)(?:[A-Z]\.?)?"
+    r"[0-9]+(?:\.[0-9]+)*[a-z]?\**(?:[.:：。]|\s[–—-]\s|\*\*|\u3000| \()",
+    re.IGNORECASE,
+)
+"""A heading that is the caption of a numbered table, which has more words than other headings."""
+
 _MARKUP = deferred(
     r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|dl|dt|dd|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
     re.IGNORECASE,
@@ -334,19 +341,20 @@ def _by_form(  # noqa: PLR0912
     elif says is None:
         says = SAID.search(line.text) is not None
     if short and heading:
-        values = _switched(line) | titled(line) | in_title(line)
+        told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
+        values = told | _switched(line) | titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:
         values = listed(line, _bare(line.text))
-    told = ({} if variable else phrases(line), command(line)) if says else ()
-    for more in (*told, coded(line, told[0])) if told else ():
+    said = ({} if variable else phrases(line), command(line)) if says else ()
+    for more in (*said, coded(line, said[0])) if said else ():
         values |= {
             name: cell
             for name, cell in more.items()
             if name not in values or values[name].state == "unknown"
         }
-    values = values or (_open_statement(line) if short and told else {}) or _built(line)
+    values = values or (_open_statement(line) if short and said else {}) or _built(line)
     if _HEADS_OF_KINDS.search(line.text):
         values.pop("heads", None)
     if values:

@@ -356,7 +356,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
-    if " unless " in line.text:
+    if " unless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
     plain = in_english(by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
@@ -442,14 +442,18 @@ _UNLESS_MARKED = deferred(
 _UNLESS_SAID = deferred(
     r" unless (?:it|they|the (?:row|label|table|name|entry|column)|a (?:row|label|name)) "
     rf"(?:says?|states?|shows?|reads?|names?) (?:so|otherwise|[`\"']?{NUMBER_FORMAT}[`\"']?)"
-    r"(?P<end>[.,;)]?)",
+    r"(?P<end>[.,;)]?)"
+    r"|,? (?:unless|except|but) (?:(?:where|when|if|wherever|for (?:the )?(?:rows|runs|ones)"
+    rf" (?:where|in which)) )?[`\"']?{NUMBER_FORMAT}[`\"']? (?:is|was) (?:explicitly )?"
+    r"(?:listed|noted|stated|named|given|said|shown|mentioned|marked|specified|indicated)"
+    r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)",
     re.IGNORECASE,
 )
 """Rows that a sentence leaves out say so themselves: `bf16 unless it says float8`."""
 
 
 def _but_for_those(found: re.Match[str]) -> str:
-    return found["end"].ljust(len(found[0]))
+    return (found["end"] or found["end2"] or "").ljust(len(found[0]))
 
 
 _VERSUS = deferred(

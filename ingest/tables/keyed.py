@@ -166,9 +166,11 @@ _OF_DEVICES = {"gpu", "gpus", "gpus_per_node", "nodes", "dp"}
 _SPOKEN_OF = {
     "gpus": r"[GNTX]PUs?\b|\bnodes?\b|\bcards?\b|卡|节点",
     "nodes": r"[GNTX]PUs?\b|\bnodes?\b|卡|节点",
-    "dp": r"[GNTX]PUs?\b|\bnodes?\b|\bDP\b|卡|节点", "global_batch": r"batch|批|GBS",
-    "micro_batch": r"batch|批|MBS", "accumulation": r"batch|批|accum", "tp": r"\bTP\b|tensor",
-    "pp": r"\bPP\b|pipeline", "seq_len": r"\bseq|context|length|序列|tokens",
+    "dp": r"[GNTX]PUs?\b|\bnodes?\b|\bDP\b|卡|节点", "global_batch": r"batch|批|バッチ|배치|GBS",
+    "batch_size": r"batch|批|バッチ|배치|[MG]BS", "micro_batch": r"batch|批|バッチ|배치|MBS",
+    "accumulation": r"batch|批|accum", "tp": r"\bTP\b|tensor",
+    "pp": r"\bPP\b|pipeline", "cp": r"\bCP\b|context.parallel", "ep": r"\bEP\b|expert.parallel",
+    "seq_len": r"\bseq|context|length|序列|tokens",
     "dtype": r"\bFP?[0-9]|BF16|precision|精度", "recompute": r"recomput|checkpoint|重计算",
     "activation_checkpointing": r"recomput|checkpoint|重计算", "gpu": r"[GNTX]PUs?\b|[0-9]+ ?[x×]",
 }  # fmt: skip
@@ -381,10 +383,19 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
         name = how_much(column.spec.name, text) or column.spec.name
         word = name in _WORDS and _WORDS[name].fullmatch(text) is not None
         return {name: Cell(text, at.line, at.column, value_origin="stated")} if word else {}
-    cell = quantity(at.text, column, Span(source, at.line, at.column)) if column.spec else None
+    text = _OF_WHAT.sub("", at.text) if column.spec and column.spec.name in _SHAPED else at.text
+    cell = quantity(text, column, Span(source, at.line, at.column)) if column.spec else None
     if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:
         return {}
     return {column.spec.name: cell._replace(value_origin="stated")}
+
+
+_OF_WHAT = re.compile(
+    r"(?<=[0-9]) (?:(?:encoder|decoder|transformer|attention|hidden)s?"
+    r"(?: (?:layer|block|head|unit)s?)?|layers|blocks|heads)\s*$",
+    re.IGNORECASE,
+)
+"""Layers, heads or units behind a number that counts them: `24 encoder`."""
 
 
 def _counted_in(column: Column, at: GridCell) -> dict[str, Cell]:

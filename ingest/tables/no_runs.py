@@ -58,10 +58,12 @@ _UNTRAINED = re.compile(
     r"[\s*_#>]*(?:Table [0-9]+\W*)?"
     r"(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
     r"|(?:sampling|prediction|predicting)(?=\W*$|,))"
-    r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
+    r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))"
+    r"|[\s*_#>0-9.]*(?:pre-?train(?:ing|ed)|fine-?tun(?:ing|ed)|trained)(?: model)?s?"
+    r" (?:inference|serving)\b(?! and\b|,|/)",
     re.IGNORECASE,
 )
-"""Of what is used and not trained: `Inference (vLLM, AWQ):`."""
+"""Of what is used and not trained: `Inference (vLLM, AWQ):`, `Fine-tuning inference on an A100`."""
 
 _GENERATED = re.compile(
     r"(?:^|[.;,] )(?:(?!train|tun)[^.:;]){0,80}\b(?:generation|inference|decoding|serving)"
