@@ -144,7 +144,7 @@ HARMS: dict[str, Harm] = {
 COMMANDS = ("report", "check", "export", "ingest", "diff")
 
 
-@pytest.mark.parametrize("name", mostly_slow(HARMS, 7))
+@pytest.mark.parametrize("name", mostly_slow(HARMS, 14))
 def test_a_damaged_folder_is_named(whole: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "hurt"
     shutil.copytree(whole, folder)

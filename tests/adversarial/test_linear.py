@@ -16,17 +16,13 @@ from assay.ingest.source.opening import source
 from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
-from tests.adversarial.further import EVERY, NAMED, metrics_of_one, states_on_a_line
+from tests.adversarial.further import EVERY, NAMED, states_on_a_line
 from tests.adversarial.inputs import (
     Dimension,
-    arguments_in_a_dump,
     html_tables,
-    json_strings,
     log_lines,
-    noise_numbers,
     restarts,
     runs,
-    statements_between_rows,
     table_columns,
     table_rows,
     tables,
@@ -35,9 +31,7 @@ from tests.adversarial.inputs import (
 from tests.adversarial.work import loops, work
 
 OFTEN = [
-    log_lines, noise_numbers, restarts, arguments_in_a_dump, tables, table_rows,
-    statements_between_rows, html_tables, json_strings, wrong_lines, states_on_a_line,
-    metrics_of_one,
+    log_lines, restarts, tables, table_rows, html_tables, wrong_lines, states_on_a_line,
 ]  # fmt: skip
 """Inputs whose work is counted with every change: one of each way to read, and of the laws.
 The work of all in longer inputs, and the loops of all, now and then."""

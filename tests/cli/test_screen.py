@@ -26,7 +26,7 @@ from assay.validate.runs.timers import GROUPS, PARTS, Measured, grouped, parts_o
 from assay.validate.score.assess import Report, assess
 
 from tests.cli.conftest import Run
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 V100 = FIXTURES / "arguments" / "gpt2_18b_v100.log"
 ROWS = 25
@@ -117,7 +117,7 @@ def test_timers_stand_beside_the_parts_they_measure() -> None:
     assert {name for _, names in GROUPS.values() for name in names} <= set(PARTS)
 
 
-@pytest.mark.parametrize("nodes", [4, 8, 16])
+@pytest.mark.parametrize("nodes", mostly_slow([4, 8, 16], 3))
 def test_the_timer_far_above_its_part_is_named(nodes: int, assay: Run, corpus: Path) -> None:
     (path,) = (corpus / "corpus" / "megatron_log").glob(f"meg_gpt2_base_n{nodes}_*")
     done = assay("report", path)

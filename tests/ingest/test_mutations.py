@@ -75,7 +75,7 @@ def conserved(read: Reading, whole: Source) -> None:
     assert not lines & {d.span.line for d in read.refused}
 
 
-@pytest.mark.parametrize("path", mostly_slow(CASES, 6), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(CASES, 12), ids=lambda path: path.name)
 def test_every_fixture_is_conserved(path: Path) -> None:
     whole = source(path.name, path.read_bytes())
     assert isinstance(whole, Source)
@@ -84,7 +84,7 @@ def test_every_fixture_is_conserved(path: Path) -> None:
     assert read.refused == ()
 
 
-@pytest.mark.parametrize("path", mostly_slow(CASES, 8), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", mostly_slow(CASES, 16), ids=lambda path: path.name)
 def test_mutations_lose_nothing(path: Path) -> None:
     lose_nothing(path, QUICK)
 

@@ -9,6 +9,8 @@ import pytest
 from assay.ingest.inputs.read import read
 from assay.validate.score.assess import understand
 
+from tests.conftest import mostly_slow
+
 ONE = """
 | Model | Tokens/s/GPU | Optimizer |
 |---|---|---|
@@ -111,7 +113,7 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", mostly_slow(DOCUMENTS, 2))
 def test_the_last_table_has_its_own_settings(name: str, tmp_path: Path) -> None:
     text, expected = DOCUMENTS[name]
     path = tmp_path / "page.md"

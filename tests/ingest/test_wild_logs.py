@@ -20,6 +20,8 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, open_source
 
+from tests.conftest import mostly_slow
+
 Wanted = tuple[str, str, int, dict[str, tuple[Any, Any]]]
 """Document, frame, records, and the first and the last value of some columns."""
 
@@ -113,7 +115,9 @@ def _same(got: Any, want: Any) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "frame", "count", "ends"), WILD, ids=[f"{each[0]}-{each[1]}" for each in WILD]
+    ("name", "frame", "count", "ends"),
+    mostly_slow(WILD, 2),
+    ids=[f"{each[0]}-{each[1]}" for each in WILD],
 )
 def test_every_record_of_a_wild_log(
     corpus: Path, name: str, frame: str, count: int | None, ends: dict[str, tuple[Any, Any]]

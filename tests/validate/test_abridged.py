@@ -51,7 +51,7 @@ def told(report: Report) -> list[tuple[object, ...]]:
 LARGE = 60_000
 """Bytes of a log that is read twice only in the slow runs; there are small ones of each kind."""
 
-EVERY = 4
+EVERY = 8
 """One of so many is read with every change, the others in the slow runs."""
 
 LOGS = [

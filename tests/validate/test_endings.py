@@ -140,60 +140,61 @@ def test_a_real_crash_is_read_and_said(tmp_path: Path) -> None:
     assert run.ended.endswith("; checkpoint of iteration 20")
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("Training completed. Do not forget to share your =)", "finished at iteration 30 of 40"),
-        ("`Trainer.fit` stopped: `max_steps=30` reached.", "finished at iteration 30 of 40"),
-        ("[titan] 2025-08-14 10:04:50,898 - root - INFO - Training completed",
-         "finished at iteration 30 of 40"),
-        ("{'train_runtime': 2462.7, 'train_samples_per_second': 20.79, 'epoch': 1.0}",
-         "finished at iteration 30 of 40"),
-        # of an epoch, and what is no line of a job
-        ("Saved checkpoint ckpt/checkpoint1.pt (epoch 1 @ 511 updates)", "iteration 30 of 40"),
-        ("Training completed models are kept beside their logs", "iteration 30 of 40"),
-        ("Sending process 123 closing signal SIGTERM", "iteration 30 of 40"),
-        *((line, f"{said} at iteration 30 of 40") for said, lines in {
-            "stopped at its time limit": (
-                "Time limit reached. Elapsed time is 0:30:00. Signaling Trainer to stop.",
-                "[rank3]: Training exceeded the wall-clock time limit, stopping",
-                "Job has timed out. Ran 60 minutes out of requested 60 minutes.",
-            ),
-            "cancelled": (
-                "WARNING:torch.distributed.elastic.agent.server.api:Received Signals.SIGTERM death "
-                "signal, shutting down workers",
-                "nemo_logging:393] trainer.py:54: Detected KeyboardInterrupt, attempting to end",
-                "^C[ Info: interrupted at step 30, weights kept", "Terminated",
-                "exits with return code = -15",
-            ),
-            "preempted": (
-                "W0219 18:22:18.77 14 sync.cc:106] Preemption notice received: SIGTERM caught at 1",
-                "submitit WARNING - Caught signal SIGUSR2 on gpu-1: this job is preempted.",
-            ),
-            "stopped": (
-                "Caught signal SIGUSR1, will save",
-                "[exiting program after 30 iterations] datetime: 2023-10-21",
-            ),
-            "finished": (
-                "2021-03-08 | INFO | fairseq_cli.train | done training in 798.6 seconds",
-                "=== Finished Training ===", "Reached max_steps (30), stopping", "EXIT_CODE=0",
-            ),
-        }.items() for line in lines),
-        ("['python'] exits with return code = 1",
-         "crashed at iteration 30 of 40: ['python'] exits with return code = 1"),
-        ("Segmentation fault (core dumped)",
-         "crashed at iteration 30 of 40: Segmentation fault (core dumped)"),
-        ("Checkpoint saved to /scratch/run/step30",
-         "iteration 30 of 40; checkpoint of iteration 30"),
-        ("Finished training epoch 1", "iteration 30 of 40"),
-        ("time limit: 24 hours, 3 % of the budget used", "iteration 30 of 40"),
-    ],
-)  # fmt: skip
-def test_what_trainers_and_shells_say_of_an_end(line: str, said: str, tmp_path: Path) -> None:
-    path = tmp_path / "job.log"
-    path.write_text("\n".join([*STEPS, line]) + "\n")
-    run = recorded(path)
-    assert run.ended == said
+SAID = [
+    ("Training completed. Do not forget to share your =)", "finished at iteration 30 of 40"),
+    ("`Trainer.fit` stopped: `max_steps=30` reached.", "finished at iteration 30 of 40"),
+    ("[titan] 2025-08-14 10:04:50,898 - root - INFO - Training completed",
+     "finished at iteration 30 of 40"),
+    ("{'train_runtime': 2462.7, 'train_samples_per_second': 20.79, 'epoch': 1.0}",
+     "finished at iteration 30 of 40"),
+    # of an epoch, and what is no line of a job
+    ("Saved checkpoint ckpt/checkpoint1.pt (epoch 1 @ 511 updates)", "iteration 30 of 40"),
+    ("Training completed models are kept beside their logs", "iteration 30 of 40"),
+    ("Sending process 123 closing signal SIGTERM", "iteration 30 of 40"),
+    *((line, f"{said} at iteration 30 of 40") for said, lines in {
+        "stopped at its time limit": (
+            "Time limit reached. Elapsed time is 0:30:00. Signaling Trainer to stop.",
+            "[rank3]: Training exceeded the wall-clock time limit, stopping",
+            "Job has timed out. Ran 60 minutes out of requested 60 minutes.",
+        ),
+        "cancelled": (
+            "WARNING:torch.distributed.elastic.agent.server.api:Received Signals.SIGTERM death "
+            "signal, shutting down workers",
+            "nemo_logging:393] trainer.py:54: Detected KeyboardInterrupt, attempting to end",
+            "^C[ Info: interrupted at step 30, weights kept", "Terminated",
+            "exits with return code = -15",
+        ),
+        "preempted": (
+            "W0219 18:22:18.77 14 sync.cc:106] Preemption notice received: SIGTERM caught at 1",
+            "submitit WARNING - Caught signal SIGUSR2 on gpu-1: this job is preempted.",
+        ),
+        "stopped": (
+            "Caught signal SIGUSR1, will save",
+            "[exiting program after 30 iterations] datetime: 2023-10-21",
+        ),
+        "finished": (
+            "2021-03-08 | INFO | fairseq_cli.train | done training in 798.6 seconds",
+            "=== Finished Training ===", "Reached max_steps (30), stopping", "EXIT_CODE=0",
+        ),
+    }.items() for line in lines),
+    ("['python'] exits with return code = 1",
+     "crashed at iteration 30 of 40: ['python'] exits with return code = 1"),
+    ("Segmentation fault (core dumped)",
+     "crashed at iteration 30 of 40: Segmentation fault (core dumped)"),
+    ("Checkpoint saved to /scratch/run/step30",
+     "iteration 30 of 40; checkpoint of iteration 30"),
+    ("Finished training epoch 1", "iteration 30 of 40"),
+    ("time limit: 24 hours, 3 % of the budget used", "iteration 30 of 40"),
+]  # fmt: skip
+"""Lines that trainers and shells write last, and how a run ended that ends so."""
+
+
+def test_what_trainers_and_shells_say_of_an_end(tmp_path: Path) -> None:
+    for at, (line, _) in enumerate(SAID):
+        (tmp_path / f"{at:02}.log").write_text("\n".join([*STEPS, line]) + "\n")
+    runs = records(assess([tmp_path], models=["memory"]))
+    found = {Path(run.source).stem: run.ended for run in runs}
+    assert found == {f"{at:02}": said for at, (_, said) in enumerate(SAID)}
 
 
 LIMIT = "Time limit reached. Elapsed time is 0:30:00. Signaling Trainer to stop."

@@ -13,7 +13,7 @@ from assay.validate.report import markdown
 from assay.validate.report.figures import arithmetic
 from assay.validate.score.assess import Report, assess
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 PREQUEL = FIXTURES / "markdown_table" / "bloom_prequel.md"
 MOSAIC = FIXTURES / "markdown_table" / "mosaic_2022.md"
@@ -54,7 +54,7 @@ def test_the_prequels_rates() -> None:
     prequel_rates(report(PREQUEL))
 
 
-@pytest.mark.parametrize("machine", [None, "A100-80g"])
+@pytest.mark.parametrize("machine", mostly_slow([None, "A100-80g"], 2))
 def test_the_prequel_as_published(corpus: Path, machine: str | None) -> None:
     (path,) = (corpus / "corpus" / "seeds").glob("002_*.txt")
     prequel_rates(report(path, machine))

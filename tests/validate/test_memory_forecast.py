@@ -14,7 +14,7 @@ from assay.validate.report.sections import sections
 from assay.validate.report.terminal import render
 from assay.validate.score.assess import Report, assess
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 JOB = FIXTURES / "arguments" / "gpt2_18b_v100.log"
 LINES = "".join(
@@ -61,7 +61,7 @@ def test_each_rank_has_its_stage(job: Report) -> None:
     assert figures(job)["memory"] == (16, pytest.approx(0.0026, abs=0.0005))
 
 
-@pytest.mark.parametrize("job", WITHIN)
+@pytest.mark.parametrize("job", mostly_slow(WITHIN, 2))
 def test_memory_is_predicted_from_the_log_alone(corpus: Path, job: str) -> None:
     machine = None if "_base_" in job else "V100-32g"
     said = figures(assessed(corpus / LOGS / job, machine))

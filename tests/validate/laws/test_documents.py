@@ -16,7 +16,7 @@ from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, frame
 from assay.validate.laws.laws import findings
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, mostly_slow
 
 PREQUEL = [
     ((305, 306), "statistical", "warning", "memory-in-micro-batch", "44 to 45 GB"),
@@ -89,8 +89,8 @@ def test_layers_that_only_one_count_reproduces(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["seeds/004_*", "mfu_table/mosaic*", "mfu_table/torch*", "mfu_table/megatron*",
-             "mfu_table/bigscience*", "megatron_log/*"]
+    "name", mostly_slow(["seeds/004_*", "mfu_table/mosaic*", "mfu_table/torch*",
+                         "mfu_table/megatron*", "mfu_table/bigscience*", "megatron_log/*"], 3)
 )  # fmt: skip
 def test_silent_where_nothing_is_wrong(corpus: Path, name: str) -> None:
     paths = sorted((corpus / "corpus").glob(name))

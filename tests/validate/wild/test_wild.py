@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import mostly_slow
 from tests.validate.judged import Expected
 
 KNOWN = 0.95
 """Share of the printed values of all documents that must be known."""
+
+EVERY = 2
+"""One of so many is read with every change, the others in the slow runs."""
 
 CORPUS = "ASSAY_CORPUS"
 
@@ -26,14 +30,15 @@ needs_corpus = pytest.mark.skipif(CORPUS not in os.environ, reason=f"{CORPUS} is
 
 
 @needs_corpus
-@pytest.mark.parametrize("path", WILD.documents)
+@pytest.mark.parametrize("path", mostly_slow(WILD.documents, EVERY))
 def test_no_value_is_wrong(path: str) -> None:
     assert [each for each in WILD.judged(path) if each.verdict == "wrong"] == []
 
 
 @needs_corpus
-def test_most_of_what_is_printed_is_known() -> None:
-    right, printed = WILD.known()
+@pytest.mark.parametrize("every", [EVERY, pytest.param(1, marks=pytest.mark.slow)])
+def test_most_of_what_is_printed_is_known(every: int) -> None:
+    right, printed = WILD.known(every)
     assert right >= KNOWN * printed, f"{right} of {printed}"
 
 
