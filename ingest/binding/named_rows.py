@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from assay.ingest.binding.mentions import sizes_in
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.prose.scopes import meant, paragraphs, scoped
 from assay.ingest.schema.record import Cell, Line, Record
@@ -23,14 +24,14 @@ _OF_OTHERS = deferred(
 )
 """Words of a sentence that speaks of more rows than it names."""
 
-_OF_THE_RUN = {"model", "model_size", "parameters", "program", "network"}
+_OF_THE_RUN = {"model", "model_size", "parameters", "network"}
 """Fields that a sentence gives for itself, and not to the models that it names."""
 
 
 def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:
     """Take from rows, in place, what a sentence says that names the models of others alone."""
-    rows = [each for each in records if each.tabled and "model" in each.cells]
-    models = {each.cells["model"].text for each in rows}
+    rows = [each for each in records if each.tabled]
+    models = {cell.text for each in rows if (cell := each.cells.get("model"))}
     if len(models) < TWO or len(models) > MOST_MODELS:
         return
     said = {
@@ -38,10 +39,10 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
     }
     told = _sentences([each for each in lines if each.number not in tabled], said)
     for row in rows:
-        model = row.cells["model"].text
+        model = row.cells["model"].text if "model" in row.cells else ""
         for name, cell in list(row.cells.items()):
             sentence = _around(cell, told) if _is_told(name, cell, row) else ""
-            those = meant(sentence, models) if sentence else set[str]()
+            those = _named(_beside(cell, sentence), models) if sentence else set[str]()
             own = {
                 each.rows: each.value for each in scoped(sentence, models) if each.field == name
             } if those else {}  # fmt: skip
@@ -49,6 +50,21 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
                 row.cells[name] = cell._replace(text=own[model], scale=1.0)
             elif those and model not in those and not _OF_OTHERS.search(sentence):
                 del row.cells[name]
+
+
+_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
+
+
+def _beside(cell: Cell, sentence: str) -> str:
+    """The words of a sentence that are about a cell: what brackets add is about what is in them."""
+    outside = _BRACKETS.sub(" ", sentence)
+    return outside if cell.text in outside else sentence
+
+
+def _named(sentence: str, models: Set[str]) -> set[str]:
+    """The models that a sentence names by words of their names, or by their sizes."""
+    sizes = sizes_in(sentence)
+    return meant(sentence, models) | {each for each in models if sizes & sizes_in(each)}
 
 
 def _around(cell: Cell, told: Mapping[int, Sequence[tuple[int, str]]]) -> str:
@@ -60,6 +76,8 @@ def _around(cell: Cell, told: Mapping[int, Sequence[tuple[int, str]]]) -> str:
     return inside[0] if len(inside) == 1 else ""
 
 
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+
 TWO = 2
 
 MOST_MODELS = 60
@@ -67,8 +85,10 @@ MOST_MODELS = 60
 
 
 def _is_told(name: str, cell: Cell, row: Record) -> bool:
+    """Whether the text says a setting of a row; of one whose model nobody knows, from afar."""
+    near = "model" in row.cells and cell.value_origin != "printed"
     return (
-        cell.value_origin != "printed" and cell.state == "value" and cell.line > 0
+        (near or cell.value_origin == "assumed") and cell.state == "value" and cell.line > 0
         and cell.line != row.line and name not in _OF_THE_RUN
     )  # fmt: skip
 
@@ -77,7 +97,12 @@ def _sentences(lines: Sequence[Line], asked: Set[int]) -> dict[int, list[tuple[i
     """The sentences of the paragraphs in which some lines stand, by those lines, each behind the
     column in which it would begin there if its paragraph were that line."""
     at = {line.number: line for line in lines}
-    prose = ((line.number, line.text) for line in lines if not line.text.startswith(("#", "|")))
+    prose, code = list[tuple[int, str]](), False
+    for line in lines:
+        fence = _FENCE.match(line.text) is not None
+        code ^= fence
+        if not (code or fence or line.text.startswith(("#", "|"))):
+            prose.append((line.number, line.text))
     found: dict[int, list[tuple[int, str]]] = {}
     for numbers, text in paragraphs(prose) if asked else ():
         if asked.isdisjoint(numbers):

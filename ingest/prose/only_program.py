@@ -149,6 +149,14 @@ _STARTED = deferred(
 _SENTENCE_ENDS = 400
 """Letters of a sentence, beyond which it is a list."""
 
+_OF_ONE_SIZE = deferred(
+    r"\W*(?:(?:only|for|the|our|with) ){0,2}(?:[\w.-]+[ -])?[0-9]+(?:\.[0-9]+)? ?[BM]\b"
+    r"(?:[ -](?:runs?|models?|rows?|ones?|variant))?,? (?:uses?|used|needs?|needed|runs?|ran|was"
+    r"|were|is|are|we|requires?)\b",
+    re.IGNORECASE,
+)
+"""A sentence that is about the runs of one size: `The 70B run uses DeepSpeed.`"""
+
 _OF_VERSIONS = deferred(
     r"^\s*(?:[|*-]\s*)?[`*_\"]{0,3}(?P<name>[A-Za-z][\w+-]*(?: [A-Z][\w-]*){0,2})[`*_\"]{0,3}"
     r"(?:\s*\|\s*|\s*[:：]\s*|\s*==\s*|\s{2,}|,|\t| )[`*_\"]{0,3}"
@@ -306,7 +314,8 @@ def _said(block: _Block) -> Iterator[_Named]:
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
         speaks = _MEASURED.search(about) or _LABELLED.match(sentence)
-        if len(sentence) <= _SENTENCE_ENDS and not _OTHERWISE.search(sentence):
+        aside = _OTHERWISE.search(sentence) or _OF_ONE_SIZE.match(sentence)
+        if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
             if not (
                 told
