@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 import polars as pl
-from assay.ingest.columns.composite import behind_model
+from assay.ingest.columns.composite import behind_model, cloud_machines
 from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
@@ -496,14 +496,26 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
         _no_switch(record, spec, cell)
         return
-    counts = spec.name == "gpu" and not several(text)
+    if spec.name == "gpu":
+        _device(record, cell, text)
+    else:
+        record.cells[spec.name] = cell
+
+
+def _device(record: Record, cell: Cell, text: str) -> None:
+    """A cell of the device, which may count it, or the machines that have it."""
+    counts = not several(text)
+    if counts and (hosts := cloud_machines(text)):
+        told = {name: cell._replace(text=said) for name, said in hosts.items()}
+        record.cells = {**told, **record.cells}
+        return
     if counts and (found := _IN_ALL.fullmatch(text)):
         text = _of_all(record, found, cell)
         cell = cell._replace(text=text)
     counted = _COUNTED_DEVICE.match(text) if counts else None
-    chips = chips_of(cell) if spec.name == "gpu" else None
+    chips = chips_of(cell)
     alone = counts and chips is None  # a slice is named by its size: `2x v6e-64`
-    record.cells[spec.name] = cell._replace(text=_uncounted(text)) if alone else cell
+    record.cells["gpu"] = cell._replace(text=_uncounted(text)) if alone else cell
     machines = _MACHINES.fullmatch(signed(text)) if counts else None
     if chips and "gpus" not in record.cells:
         record.cells["gpus"] = chips

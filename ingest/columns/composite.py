@@ -636,6 +636,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpus': '8', 'gpu': 'Ascend 910B'}, {'gpus': '4'})
     >>> machine("4 x trn1.32xlarge"), machine("2x p4d.24xlarge")
     ({'nodes': '4', 'gpu': 'trn1.32xlarge'}, {'nodes': '2'})
+    >>> machine("4x A3 (h100-80gb-8)")
+    {'nodes': '4', 'gpu': 'h100-80gb', 'gpus_per_node': '8'}
     """
     if len(text) > LONGEST:
         return {}
@@ -652,6 +654,8 @@ def machine(text: str) -> dict[str, str]:
     text = _ASIDE.sub("", text.strip())
     if hosts := _INSTANCES.fullmatch(text):
         return {"nodes": hosts[1].replace(",", "")} | ({"gpu": hosts[2]} if only(hosts[2]) else {})
+    if hosts_of := cloud_machines(text):
+        return hosts_of
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
         return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
     if several_of := _OF_ANY.fullmatch(text):
@@ -666,6 +670,29 @@ _INSTANCES = deferred(
     re.IGNORECASE,
 )
 """Instances of a cloud, which are nodes: `4 x trn1.32xlarge`."""
+
+_OF_CLOUD = deferred(
+    r"(?:([0-9][0-9,]*) ?[x×*] ?)?[A-Za-z][\w.-]* ?\(([a-z]{1,3}[0-9]{1,4}(?:-mega)?-[0-9]{2,3}gb)"
+    r"-([0-9]{1,2})\)",
+    re.IGNORECASE,
+)
+"""Machines of a cloud, and in brackets its name of their devices and how many each has: `4x A3
+(h100-80gb-8)`."""
+
+
+def cloud_machines(text: str) -> dict[str, str]:
+    """Nodes, devices and how many each node has, where a text counts machines of a cloud and says
+    in brackets what they are; empty elsewhere.
+
+    >>> cloud_machines("4x A3 (h100-80gb-8)"), cloud_machines("4x A100 (80gb)")
+    ({'nodes': '4', 'gpu': 'h100-80gb', 'gpus_per_node': '8'}, {})
+    """
+    found = _OF_CLOUD.fullmatch(text)
+    if found is None:
+        return {}
+    many, device, each = found.groups()
+    return {"nodes": (many or "1").replace(",", ""), "gpu": device, "gpus_per_node": each}
+
 
 _ASIDE = deferred(r"(?<=\S)\s*\((?:mine|ours|own|rented|spot|on-?demand|cloud|local|baseline)\)$")
 """Words in brackets that say whose a machine is: `4x RTX 4090 (mine)`."""

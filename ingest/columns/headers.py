@@ -109,8 +109,9 @@ NAMES = {
 """Labels in Chinese and Japanese of names and of what is only counted."""
 
 STEPS = {
-    "step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter", "1step", "1iter",
-    "1iteration", "onestep", "oneiteration", "perstep", "periteration", "periter",
+    "step", "meanstep", "medianstep", "avgstep", "stepavg", "stepmean", "stept", "iteration",
+    "iter", "1step", "1iter", "1iteration", "onestep", "oneiteration", "perstep", "periteration",
+    "periter",
 }  # fmt: skip
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
 

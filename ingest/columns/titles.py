@@ -225,8 +225,10 @@ _NO_NAMES = (
     "|Benchmark|Profil|Measur|Compar|Optimi[sz]|Accelerat|Build|Reproduc|Continu|Adapt|Tun|Launch"
     "|Shard|Debug|Evaluat|Deploy|Migrat|Introduc|Understand|Explor|Fix|Improv|Reach|Keep|Cutt"
     "|Doubl|Halv|Convert|Extend|Grow|Shrink|Quanti[sz]|Compil|Pack|Feed|Look|Work|Want|Learn)ing"
+    "|LAION|SlimPajama|COYO|DataComp|YFCC|JFT|IG|SA|WebLI|FineWeb\\w*|OBELICS|CC|Dolma|RefinedWeb"
+    "|DCLM|Pile|m?C4|OpenWebText|Imag(?:e|en)Net"
 )
-"""Words that begin a title and no name of a model."""
+"""Words that begin a title and no name of a model: those of a sentence, and of sets of data."""
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"

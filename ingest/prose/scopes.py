@@ -112,7 +112,7 @@ KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", 
 _WORTH = deferred(
     rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
     r"[0-9]|[0-9][ -](?:layers|heads|GPUs?|nodes?)|重计算|检查点|batch|length|parallelism of"
-    r"|(?:bf|fp|float)-?(?:16|8|32)",
+    r"|(?:bf|fp|float)-?(?:16|8|32)|[0-9] ?[机卡]",
     re.IGNORECASE,
 )
 """In every sentence that may give such a value."""
@@ -213,6 +213,8 @@ WHOSE = ("gpu", "model", "model_size")
 def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
     text = _in_digits(text) if _OF_MACHINES.search(text) else text
+    if apart := _APART.match(text):
+        return _but_for_those(apart, models)
     if not _WORTH.search(text) or _ABLE.search(text):
         return []
     tokens = _joined(sorted([*_values(text), *_names(text, models)]), text)
@@ -253,7 +255,40 @@ def _alike(tokens: Iterable[_Token]) -> list[_Token]:
 
 TWO = 2
 
-_OF_MACHINES = re.compile(r"\b(?:node|GPU)s?\b")
+_OF_MACHINES = re.compile(r"\b(?:node|GPU)s?\b|[0-9] ?[机卡]")
+
+_APART = deferred(
+    r"\W*(?:(?:except|apart|aside)(?: (?:for|from|in|on|with))?|other than|with the exception of)"
+    r" (?P<those>[^,;]{2,80}(?:\([^()]*\))?),? (?P<rest>(?:all|every\w*|each|the (?:rest|others?)"
+    r"|(?:the )?other)\b.+)"
+    r"|\W*除了? ?(?P<zh>[^，,。；;]{2,60}?)(?:之外|以外|外)[，,] ?"
+    r"(?P<others>(?:其[余他它]|所有|全部).+)",
+    re.IGNORECASE,
+)
+"""A sentence on all rows but those that it names first: `Except for the 70B, all runs use …`."""
+
+
+def _but_for_those(apart: re.Match[str], models: Sequence[str]) -> list[Scoped]:
+    """The same of such a sentence; what those have that it names is not known unless it is said.
+
+    >>> [tuple(each) for each in scoped("Except for the 70B (64 GPUs), all runs use 8 GPUs.")]
+    [('gpus', '8', ''), ('gpus', '64', '70B')]
+    >>> [tuple(each) for each in scoped("除 70B 使用8机64卡外，其余均为单机8卡")][:2]
+    [('nodes', '1', ''), ('nodes', '8', '70B')]
+    """
+    those, rest = apart["those"] or apart["zh"], apart["rest"] or apart["others"]
+    names = [name for token in _names(those, models) for name in token.names]
+    own = dict(value for token in _values(those) for value in token.values)
+    return [
+        each
+        for token in _values(_OF_ALL.sub("", rest)) if names
+        for field, value in token.values
+        for each in (
+            Scoped(field, value, ""),
+            *(Scoped(field, own.get(field, ""), name) for name in names),
+        )
+    ]  # fmt: skip
+
 
 _NUMERALS = {"one": "1", "a single": "1", "einem": "1", "einer": "1", "two": "2", "three": "3",
              "four": "4", "six": "6", "eight": "8", "sixteen": "16"}  # fmt: skip
@@ -271,12 +306,26 @@ _LEFT_OUT = deferred(
 _IN_WORDS = deferred(rf"\b(?:{'|'.join(_NUMERALS)})(?= (?:nodes?|GPUs?)\b)", re.IGNORECASE)
 
 
+_IN_CHINESE = deferred(
+    r"(?:(?P<one>单)|(?P<nodes>[0-9]{1,5}) ?)机(?P<cards>[0-9]{1,6}) ?卡"
+    r"|(?<![A-Za-z0-9_.])(?P<alone>[0-9]{1,6}) ?卡"
+)
+
+
+def _counted(found: re.Match[str]) -> str:
+    """Nodes and devices as English counts them: `8 nodes 64 GPUs`."""
+    if found["alone"]:
+        return f" {found['alone']} GPUs"
+    return f" {'1' if found['one'] else found['nodes']} nodes {found['cards']} GPUs"
+
+
 def _in_digits(text: str) -> str:
     """A sentence with its numbers of nodes and devices in digits, each before its noun.
 
     >>> _in_digits("Those on A100 ran on one, those on H100 on two nodes.")
     'Those on A100 ran on 1 nodes, those on H100 on 2 nodes.'
     """
+    text = _IN_CHINESE.sub(_counted, text)
     text = _LEFT_OUT.sub(lambda found: f"{found['with']} {found['many']} {found['noun']}", text)
     return _IN_WORDS.sub(lambda found: _NUMERALS[found[0].lower()], text)
 
@@ -439,7 +488,7 @@ def _mentions(text: str, models: Sequence[str]) -> Iterator[_Token]:
             yield _Token(begin, behind.end() if behind else end, names=names)
 
 
-_CALLED = deferred(r"(?<![\w./-])[A-Z][A-Za-z0-9]")
+_CALLED = deferred(r"(?<![A-Za-z0-9_./-])(?:[A-Z][A-Za-z0-9]|[a-z](?=[\w.-]{0,24}[0-9])[a-z0-9])")
 
 _LIKE = deferred(
     r"\b(?:like|as (?:in|for|with)|than|unlike|similar to|based on|compared (?:to|with)|vs\.?"

@@ -861,6 +861,9 @@ def _divide(
             names = {each.field for each in told}
             names |= {other for name in names & _AGAIN for other in SAME_FACT[name]}
             called = {each.rows for each in told}
+            since = max(
+                (each.since for each in context.statements if each.line in numbers), default=0
+            )
             context.statements = [
                 replace(
                     each,
@@ -879,7 +882,9 @@ def _divide(
                 tables = [*(at[row].text for row in rows if row in at), *named]
                 told = _without_strange_others(told, [*tables, *context.titles.values()])
             line = _from([at[number] for number in numbers], begin)
-            context.statements += _of_scopes(told, line, section, here=here)
+            context.statements += (
+                replace(each, since=since) for each in _of_scopes(told, line, section, here=here)
+            )
     context.statements = [each for each in context.statements if each.values]
 
 
