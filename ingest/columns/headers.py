@@ -950,7 +950,7 @@ def rate(label: str, printed_unit: str) -> str | None:
     if measure is None:
         return None
     name = normalise(label)
-    if name in STEPS or (name in _TIMED and "/" in printed_unit):
+    if name in STEPS or name == "dt" or (name in _TIMED and "/" in printed_unit):
         return "step_time" if measure.si == "s" else None
     if not _says_little(label):
         return None

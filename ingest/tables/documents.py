@@ -440,8 +440,9 @@ _OF_RATES = re.compile(
 """A line that says in which unit rates are: `吞吐率单位为 samples/s（全部 GPU 合计）`."""
 
 _PER_DEVICE = re.compile(
-    r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
+    r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)）*`]*(?:(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
     r"[*_`]*per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+    r"|\s*[，,]?\s*(?:指的?是?|即|均?为|是)\s*(?:单|每)(?:张|个)?(?:卡|芯片|[NGT]PU))"
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`."""
 

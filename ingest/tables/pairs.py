@@ -21,7 +21,7 @@ from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.named_above import SENTENCE_END, heard_in
 from assay.ingest.tables.units_beside import A_DEVICE
 from assay.ingest.vocabulary.terms import configured_by
-from assay.ingest.vocabulary.words import of_one_device, said
+from assay.ingest.vocabulary.words import SAID_WHOSE, of_one_device, said, split
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
 
@@ -555,6 +555,29 @@ def without_sign(label: str) -> str:
     return plain(_SIGN.sub("", label))
 
 
+def with_rates_in_short(grid: Grid) -> Grid:
+    """The grid with rates whose unit stands in words behind them as tables write it in short, which
+    a legend may explain: `0.93 (Samples per Second)` as `0.93 (SPS)`."""
+
+    def shown(row: GridRow) -> GridRow:
+        cells = (
+            cell._replace(text=f"{found[1]} ({_IN_LETTERS[found[2].casefold()]})")
+            if "er " in cell.text and (found := _IN_WORDS.fullmatch(plain(cell.text)))
+            else cell
+            for cell in row.cells
+        )
+        return replace(row, cells=tuple(cells))
+
+    return replace(grid, rows=tuple(map(shown, grid.rows)))
+
+
+_IN_WORDS = re.compile(
+    r"([~≈]?\s*[0-9][0-9.,]*)\s*[(（]?(tokens?|samples?) per sec(?:ond)?[)）]?", re.IGNORECASE
+)
+
+_IN_LETTERS = {"token": "TPS", "tokens": "TPS", "sample": "SPS", "samples": "SPS"}
+
+
 def annotated(
     grid: Grid, schema: Schema, legend: Mapping[str, str], notes: Mapping[str, str]
 ) -> Grid:
@@ -623,7 +646,8 @@ def _complete(
         if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
             return f"{rated[1]} (tokens/s/GPU)"
     words = plain(text).split() if legend else []
-    if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
+    of_whom = {*split(text)} & SAID_WHOSE or of_one_device(text)
+    if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_whom:
         return f"{text} per GPU"
     if any(size in legend for size in _SIZES):
         text = _in_powers_of_two(text, schema, legend)

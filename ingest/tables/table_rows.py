@@ -185,7 +185,7 @@ from assay.ingest.tables.no_runs import (
     signs_of_guesses,
 )
 from assay.ingest.tables.other_meanings import doubtless
-from assay.ingest.tables.pairs import annotated, without_sign
+from assay.ingest.tables.pairs import annotated, with_rates_in_short, without_sign
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -463,7 +463,9 @@ class _Table:
             schema,
             [*(line.text for line in place.titles[-1:]), grid.caption],
         )
-        labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
+        labelled = annotated(
+            with_rates_in_short(carried(grid, schema)), schema, known.legend, known.notes
+        )
         labelled = with_scopes(
             labelled,
             schema,
