@@ -57,7 +57,8 @@ _SOME = deferred(
 _PART = r"(?:phase|stage|run|row|period|part|regime|setting|configuration|job|model|case)s?"
 
 _ONLY_IN = deferred(
-    r"\W*(?:(?:we|I) )?(?P<first>only )?(?:(?:use[sd]?|apply|applied|enabled?|(?:turn|switch)(?:ed)?"
+    r"\W*(?:(?:we|I) )?(?P<first>only )?"
+    r"(?:(?:use[sd]?|apply|applied|enabled?|(?:turn|switch)(?:ed)?"
     r" on|have|had|need(?:ed)?) )?(?P<what>[^,;:.()]{3,60}?)"
     r" (?:(?:is|was|are|were) )?(?:(?:on|used|enabled|active|applied|(?:turned|switched) on) )?"
     r"(?P<before>(?:only|just) )?(?:in|for|during|with|on) (?:the )?"
