@@ -160,7 +160,7 @@ MOST_MODELS = 60
 
 
 def _sizes_behind(model: str, line: Line) -> Iterator[Cell]:
-    """What a line says behind the name of a model that this has of parameters."""
+    """Cells with how many parameters a line says that a model has, right behind its name."""
     at = line.text.find(model)
     while at >= 0:
         end = at + len(model)
