@@ -460,11 +460,15 @@ class Binder:
         set_up = self._set_up_of(section, row) if tabled else {}
         machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
+        programs = self.context.programs if tabled else {}
+        at = next((at for at in reversed(section) if at in programs), 0)
         if tabled or not self._met_others(section):
             apart = tabled and (self._own_lengths or self._are_apart(self._uniform, section))
             dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
+            if self._names_another(self._uniform.get("program")):
+                dropped.add("program")
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
             yield self._device, LAW
@@ -473,9 +477,12 @@ class Binder:
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
-            programs = self.context.programs
-            at = next((at for at in reversed(section) if at in programs), 0)
             yield ({"program": programs[at]} if at in programs else {}), OF_PROGRAM
+
+    def _names_another(self, program: Cell | None) -> bool:
+        """Whether the document, or a section of it, says to train with another program than one."""
+        name = program.text.partition(" ")[0] if program else ""
+        return any(each.text.partition(" ")[0] != name for each in self.context.programs.values())
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than

@@ -7,15 +7,16 @@ where a document has one of that size. A row that says otherwise of a part of it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isclose
 
 from assay.ingest.binding.comparing import without
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.headers import plain
-from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.columns.titles import SIZED, model_named, rounds_to
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.scopes import size_of
 from assay.ingest.schema.record import Cell, Line, Record, Statement
 from assay.ingest.schema.terminals import deferred
@@ -130,6 +131,68 @@ def shaped(
                 record.cells[name] = cell
                 used.add(cell.line)
     return used
+
+
+def sized(records: Iterable[Record], prose: Sequence[Line]) -> set[int]:
+    """Give rows, in place, how many parameters the text says that their model has, right behind its
+    name: `Wren large-v2 (1.55B)`, `Kestrel-3B is a 3.2B parameter model`. It is that of the name
+    where this has a size, and nothing where two lines say two; returns the lines that say it."""
+    rows: dict[str, list[Record]] = {}
+    for row in records:
+        model = row.cells.get("model") if row.tabled else None
+        if model is not None and model.state == "value" and not row.cells.keys() & {*NAMES[1:]}:
+            rows.setdefault(plain(model.text), []).append(row)
+    if not rows or len(rows) > MOST_MODELS:
+        return set()
+    lines = [each for each in prose if _SIZE_BEHIND.search(each.text)]
+    used = set[int]()
+    for name, mine in rows.items():
+        told = [cell for line in lines for cell in _sizes_behind(name, line)]
+        if len({saying(cell) for cell in told}) == 1:
+            used.add(told[0].line)
+            for row in mine:
+                row.cells["model_size"] = told[0]
+    return used
+
+
+MOST_MODELS = 60
+"""Models of the rows of a document, for more of which no sentence is looked for."""
+
+
+def _sizes_behind(model: str, line: Line) -> Iterator[Cell]:
+    """Cells with how many parameters a line says that a model has, right behind its name."""
+    at = line.text.find(model)
+    while at >= 0:
+        end = at + len(model)
+        found = _SIZE_BEHIND.match(line.text, end)
+        if found and not (at and _GOES_ON.match(line.text[at - 1])):
+            sign = "B" if _BILLIONS.match(found["unit"] or found["sign"]) else "M"
+            digits = (found["alone"] or found["size"]).replace(",", ".")
+            if not SIZED.search(model) or rounds_to(model, f"{digits}{sign}"):
+                place = line.column + max(found.start("alone"), found.start("size"))
+                scale = SUFFIXES[sign]
+                yield Cell(digits, line.number, place, scale, value_origin="stated")
+        at = line.text.find(model, end)
+
+
+_BILLIONS = deferred(r"[Bb]|Mrd|Milliard")
+
+_GOES_ON = deferred(r"[\w.-]")
+
+_PARAMETERS = (
+    r"(?:total )?(?:de )?(?:[Pp]aram(?:[eè]t(?:er|re)s?n?|s)?\b|weights\b|参数|パラメータ)"
+)
+
+_SIZE_BEHIND = deferred(
+    r"[*_`]{0,3}(?: ?[(（](?P<alone>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<unit>[BM])[)）]|(?:"
+    r" ?[(（](?:with |mit |avec )?|,? (?:with|of|which has|has|having|mit|avec|à|con)"
+    r" (?:about |roughly |some |rund )?|, | ?模型[(（]?|，"
+    r"|,? (?:is|was|which is|ist|est) (?:an? |the |our |eine? |un )?(?:[a-z-]{2,20} ){0,3})"
+    r"(?P<size>[0-9]{1,4}(?:[.,][0-9]{1,2})?)[ -]?"
+    r"(?P<sign>[BM](?![A-Za-z])|[bm]illions?\b|Mrd\.?|Mio\.?|Milliarden|Millionen)[ -]?"
+    rf"{_PARAMETERS})"
+)
+"""How large a model is, behind its name; in brackets of their own without a word for it."""
 
 
 def _contradicts(own: Cell | None, cell: Cell) -> bool:

@@ -62,7 +62,8 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|[0-9]k sequences\b|[0-9]k?[ -]tokens?\b"
         r"(?!\s?(?:/|per (?:s|GPU|device|step|batch|iter)|a second|in (?:all|total)|batch))"
         r"|\b(?-i:[TSL]) ?(?:(?:=|is|to|now|→|->) ?)+[0-9]{3}|\blengths?\b"
-        r"|\bséquences?\b|\bsequenz|序列|上下文|シーケンス長|系列長|시퀀스"
+        r"|(?<![0-9] )\bséquences?\b|\bséquences de [0-9]|(?<![0-9] )\bsequenz"
+        r"|\bsequenzen (?:von|mit|der) |(?<![条个])序列|上下文|シーケンス長|系列長|시퀀스"
     ),
     ("global_batch", "global_batch_tokens", "batch_size"): r"\bglobal[ _-]batch|(?<![A-Za-z])GBS",
     ("micro_batch", "batch_size"): (

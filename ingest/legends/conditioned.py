@@ -36,9 +36,12 @@ _LEAST = r"(?:>=|≥|at least|from|no less than)"
 _EQUAL = r"(?:==?|of|equal to|equals)"
 
 _CONDITION = deferred(
-    rf",? ?\b(?:if|when|where|wherever|whenever|for|with|as soon as|in (?:all )?(?:the )?(?:runs?"
-    rf"|rows?|cases) with|only (?:if|when|where|for|with)) (?:the )?{_NAME}\s?(?:is )?"
+    r",? ?\b(?:if|when|where|wherever|whenever|for|with|as soon as|(?P<of>in|for|on) (?:all |every "
+    r"|each |any )?(?:of )?(?:the )?(?:runs?|rows?|cases|models?|jobs?|layouts?|configurations?)"
+    r" (?:with|of|that (?:has|have|use))"
+    rf"|only (?:if|when|where|for|with)) (?:(?P<one>an?) |the )?{_NAME}\s?(?:is )?"
     rf"(?:(?P<more>{_MORE})|(?P<least>{_LEAST})|(?P<equal>{_EQUAL}))\s?(?P<n>[0-9]{{1,5}}|one)\b"
+    r"(?P<up> (?:(?:or|and) (?:more|larger|higher|greater|bigger|above|over|up)|upwards?)\b)?"
     r"|(?:当|在)?\s?(?P<name2>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:(?P<more2>大于|超过|>)"
     r"|(?P<least2>大于等于|不小于|至少为?|>=|≥)|(?P<equal2>等于|为|=))\s?(?P<n2>[0-9]{1,5})\s?(?:时|的情况下|的(?:配置|行|实验)"
     r")"
@@ -53,10 +56,17 @@ _CONDITION = deferred(
 )
 """A condition on a number of a row."""
 
+_OFF = (
+    r"(?:(?:it|this|that|they) )?(?:(?:is|was|are|were|stays|stayed) )?"
+    r"(?:(?:always|turned|switched|left) )?(?:off|not (?:used|enabled|on)|unused|disabled|none)\b"
+)
+
 _OTHERWISE = deferred(
     r"[\s*_`]*[,;.:–—]?\s*(?:and |but )?(?:otherwise|elsewhere|else|in all (?:the )?other "
-    r"(?:rows|runs|cases)),? (?:(?:it|this|that|they) )?(?:(?:is|was|are|were|stays|stayed) )?"
-    r"(?:(?:always|turned|switched|left) )?(?:off|not (?:used|enabled|on)|unused|disabled|none)\b",
+    rf"(?:rows|runs|cases)),? {_OFF}"
+    rf"|[\s*_`]*[,;.:–—]\s*(?:and |but )?{_OFF} (?:otherwise|elsewhere|(?:for|in|on|with)"
+    r" (?:all )?(?:of )?(?:the )?(?:others?|rest|(?:other|remaining) (?:ones|rows|runs|models"
+    r"|jobs)))\b",
     re.IGNORECASE,
 )
 """Behind what is so where a condition is met: elsewhere it is not."""
@@ -136,15 +146,16 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
         at = 0
         for sentence in sentences(text) if _CONDITION.search(text) else ():
             begin, at = at, at + len(sentence)
-            found = _CONDITION.search(sentence)
+            found = _condition(sentence)
             first, last = clause_around(sentence, found) if found else (0, 0)
             aside = _ASIDE.match(sentence, last)
             last = aside.end() if aside else last
             told = _told(sentence[first:last], found, first) if found else {}
             field, sign, number = _asked(found) if found else ("", "", 0.0)
             if told and field and field not in told:
-                places = tuple(placed(paragraph, begin + first, begin + last))
                 off = _OTHERWISE.match(text, begin + last) if len(told) == 1 else None
+                end = off.end() if off else begin + last
+                places = tuple(placed(paragraph, begin + first, end))
                 others = dict(_WITHOUT[n] for n in told if n in _WITHOUT) if off else {}
                 said = Explanation(told, places[0][0], places)
                 yield _Saying(field, sign, number, said, others)
@@ -157,10 +168,19 @@ _ASIDE = deferred(r"[(（][^()（）]{1,80}[)）]")
 """A remark behind a clause, which is of it: the option that does it."""
 
 
+def _condition(sentence: str) -> re.Match[str] | None:
+    """The condition of a sentence; what all have `with a length of 2048` is none."""
+    found = _CONDITION.search(sentence)
+    one = found is not None and found["one"] and found["equal"]
+    return None if found and one and not (found["up"] or found["of"]) else found
+
+
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:
     """The field that a condition asks for, how it compares, and with which number."""
     counted = found["name4"]
     held = {key.rstrip("234"): word for key, word in found.groupdict().items() if word}
+    if "up" in held:  # `of 2 or more`
+        held["least"] = held.pop("equal", "") or held.pop("more", "")
     name = held["name"].casefold()
     field = NAMES.get(name) or configured_by(name) or ""
     if counted:
@@ -184,7 +204,7 @@ def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
     if _NO_SETTING.search(rest) or _CONDITION.search(rest):
         return {}
     if _SET.search(rest) is None:
-        return named(rest)
+        return settings_of(rest) or named(rest)
     rest = _USED.sub("is on", rest)
     return settings_of(rest) or named(_IS.sub(" ", rest))
 

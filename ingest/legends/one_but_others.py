@@ -54,6 +54,29 @@ _SOME = deferred(
 )
 """A clause on some models, which may say that it is of no other: `Only the 3B model used`."""
 
+_PART = r"(?:phase|stage|run|row|period|part|regime|setting|configuration|job|model|case)s?"
+
+_ONLY_IN = deferred(
+    r"\W*(?:(?:we|I) )?(?P<first>only )?"
+    r"(?:(?:use[sd]?|apply|applied|enabled?|(?:turn|switch)(?:ed)?"
+    r" on|have|had|need(?:ed)?) )?(?P<what>[^,;:.()]{3,60}?)"
+    r" (?:(?:is|was|are|were) )?(?:(?:on|used|enabled|active|applied|(?:turned|switched) on) )?"
+    r"(?P<before>(?:only|just) )?(?:in|for|during|with|on) (?:the )?"
+    rf"(?P<name>{_NAME}(?: [\w.]{{1,12}}){{0,2}}?)(?: {_PART})?(?P<behind> (?:only|alone))?"
+    r"\s*(?=[,;:.]|$)",
+    re.IGNORECASE,
+)
+"""A clause on what some rows alone have: `We use full remat in the long-context phase only`."""
+
+_IN_THEM_ONLY = deferred(
+    r"\W*(?:only|just) (?:in|for|during|with|on) (?:the )?"
+    rf"(?P<name>{_NAME}(?: [\w.]{{1,12}}){{0,2}}?)(?: {_PART})?,? (?:(?:do|did|is|was|are|were) )?"
+    r"(?:(?:we|I) )?(?:(?:use[sd]?|apply|applied|enabled?|have|had|need(?:ed)?) )?"
+    r"(?P<what>[^,;:.()]{3,60}?)(?: (?:on|used|enabled|applied|active))?\s*(?=[,;:.]|$)",
+    re.IGNORECASE,
+)
+"""The same, with the rows first: `Only for the last stage do we use recomputation`."""
+
 _DO_NOT = deferred(
     r"\W*(?:do|does|did|are|is|were|was|have|had)(?: ?n[o'’]t|n['’]t)(?: (?:use|have) (?:it|them))?"
     r"|\W*(?:(?:are|is|run|ran|do|were|was) )?without(?: it)?",
@@ -101,13 +124,22 @@ _HEADING = deferred(r"#{1,6} |<h[1-6]\b", re.IGNORECASE)
 
 
 def _is_of(row: Record, saying: _Saying) -> bool:
-    """Whether a row is of the model, and on as many devices, as a sentence says."""
+    """Whether a row is of the model, or called as, and on as many devices, as a sentence says."""
     model, count = row.cells.get("model"), row.cells.get("gpus")
-    called = re.split(r"[\s_/-]+", model.text.casefold()) if model else []
-    found = any(_in(re.split(r"[\s_/-]+", name.casefold()), called) for name in saying.names)
+    called = [text for _, text in row.other if len(text) <= LONGEST_NAME]
+    words = [_words(text) for text in ([model.text, *called] if model else called)]
+    found = any(_in(_words(name), each) for name in saying.names for each in words)
     return found and (
         not saying.devices or (count is not None and number_of(count) == saying.devices)
     )
+
+
+LONGEST_NAME = 40
+"""Letters of a cell that may be what a row is called."""
+
+
+def _words(text: str) -> list[str]:
+    return re.split(r"[\s_/-]+", text.casefold())
 
 
 def _in(words: Sequence[str], called: Sequence[str]) -> bool:
@@ -127,7 +159,8 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
         for sentence in sentences(text) if of_other_rows(text) or _HAVE.search(text) else ():
             begin, at = at, at + len(sentence)
             bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence)
-            if found := _one_and_others(bare) or _some_and_others(bare):
+            found = _one_and_others(bare) or _only_in(bare) or _some_and_others(bare)
+            if found:
                 places = tuple(placed(paragraph, begin, at))
                 yield _Saying(*found, Explanation({}, places[0][0], places))
 
@@ -176,6 +209,28 @@ def _some_and_others(text: str) -> _Found | None:
         return None
     names = [name.strip(" -") for name in _LISTED.split(some["name"])]
     return names, 0.0, own, {AGAIN[0] if n in AGAIN else n: v for n, v in off.items() if alone}
+
+
+def _only_in(text: str) -> _Found | None:
+    """Switches that a sentence turns on in some rows and in no others.
+
+    >>> _only_in("We use full recomputation in the long-context phase only; the rest runs without.")
+    (['long-context'], 0.0, {'recompute': 'full'}, {'recompute': 'none'})
+    >>> _only_in("Only for the 3B model do we use sequence parallelism.")
+    (['3B'], 0.0, {'sequence_parallel': 'True'}, {'sequence_parallel': 'False'})
+    >>> _only_in("We use full recomputation in the long-context phase.")
+    """
+    text = _BLANKS.sub(" ", text)
+    some = _IN_THEM_ONLY.match(text)
+    if some is None:
+        some = _ONLY_IN.match(text)
+        if some is None or not (some["first"] or some["before"] or some["behind"]):
+            return None
+    own = _settings(some["what"]) if not _PERHAPS.search(text) else {}
+    off = {name: told for name in own if (told := _OFF.get(name))}
+    if not own or off.keys() != own.keys() or "none" in own.values():
+        return None
+    return [some["name"]], 0.0, own, off | ({AGAIN[1]: "False"} if AGAIN[1] in off else {})
 
 
 _OFF = {**dict.fromkeys(AGAIN, "none"), "sequence_parallel": "False"}

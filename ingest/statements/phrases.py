@@ -808,8 +808,8 @@ def _of_all(told: Part, text: str) -> bool:
 
 OF_ONE_KIND = deferred(
     r"\b(?:small|large|big|tiny|huge|long|short|high|low)(?:er|est)?\b|\b(?:former|latter|second"
-    r"|third|next|last|then|later|until|up to|when|where|if|while|once|before|after|stage|phase"
-    r"|ablations?|vary|varied|sweep|between|either|different|double|half)\b|[0-9] ?[BM]\b"
+    r"|third|next|last|then|later|until|up to|when|where|if|while|once|(?<!as )before|after|stage"
+    r"|phase|ablations?|vary|varied|sweep|between|either|different|double|half)\b|[0-9] ?[BM]\b"
     r"|(?:train|tun)\w* (?:an? |the |our |this )?(?-i:[A-Z])",
     re.IGNORECASE,
 )

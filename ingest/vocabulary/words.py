@@ -28,7 +28,8 @@ SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentenc
 
 ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "videos", "pairs",
          "graphs", "volumes", "item", "items", "frame", "frames", "mel", "mels", "crops", "patches",
-         "mol", "mols", "molecule", "molecules", "proteins", "scenes", "scans"}  # fmt: skip
+         "mol", "mols", "molecule", "molecules", "proteins", "scenes", "scans", "segment",
+         "segments", "windows", "snippets", "spectrograms"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -123,6 +124,20 @@ _RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines"
 
 _THE_SUM = {"all", "sum", "summed"}
 """Remarks by which a rate is of all devices: `tok/s (all)`."""
+
+_THE_WHOLE = re.compile(
+    r"(?:of |for |on |over )?(?:the )?(?:whole|entire|full|complete) (?:instance|machine|server"
+    r"|box|VM|job|run|cluster|system|pod|slice|partition|allocation)"
+    r"|整机|全机|(?:der |die )?(?:ganze|gesamte)[nrs]? (?:Maschine|Instanz|Job|Server)",
+    re.IGNORECASE,
+)
+"""Remarks that a rate is of all devices of what ran: `tok/s (whole machine)`."""
+
+_UNIT_AND_WHOSE = re.compile(
+    r"(?<=[(\[])([^(),\[\]]{0,24}(?:/ ?|per )s(?:ec(?:ond)?)?)[,;]\s*(?=[^(),\[\]]{2,40}[)\]])",
+    re.IGNORECASE,
+)
+"""A unit that has whose the rate is with it in brackets: `(tokens/s, all GPUs)`."""
 
 _IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNORECASE)
 """Whose a rate is, right behind its unit: `images/sec total`."""
@@ -404,6 +419,7 @@ def said(label: str) -> Said | None:
     ('step_time', 'tokens_per_s')
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
+    label = _UNIT_AND_WHOSE.sub(r"\1) (", label) if "," in label or ";" in label else label
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
@@ -446,9 +462,10 @@ def _words(label: str) -> Words:
     under: list[str] = []
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
-        whole = _OF_ALL.fullmatch(remark.strip()) or _EVERY.match(remark.strip())
+        bare = remark.strip()
+        whole = _OF_ALL.fullmatch(bare) or _EVERY.match(bare)
         counted = whole and split(remark)[-1] in DEVICE | _RUNNING
-        counted = counted or remark.strip().casefold() in _THE_SUM
+        counted = counted or bare.casefold() in _THE_SUM or bool(_THE_WHOLE.fullmatch(bare))
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
     words, after = words[1:] if words[:1] == ["/"] else words, False  # `Per GPU tokens/s`
