@@ -221,7 +221,7 @@ def read_context(
             own = _as_carried(statement, carried, before, line)
             rest = _divided(context, own, line) if above else own
             rest = _turning(_beside(rest, line, section, more), above, section)
-            statement = _in_its_place(rest, lines, at, taken)
+            statement = _of_its_own_name(_in_its_place(rest, lines, at, taken), context, line)
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
             if (statement := statement or _of_same(line, section, models)) is None:
@@ -1011,6 +1011,39 @@ def _in_its_place(
     if held:
         return replace(statement, caption=True, since=held[0], until=held[1])
     return statement
+
+
+_SHAPED = deferred(
+    r"(?:['’]s)?[`*_\])]{0,3}(?:[ -](?:shape|architecture|geometry|dimensions|layout|blueprint"
+    r"|config(?:uration)?|Architektur|形状|架构|结构|構成|アーキテクチャ)\b| ?(?:形状|的?架构|的?结构|(?:と同じ)?構成"
+    r"|(?:の)?アーキテクチャ))",
+    re.IGNORECASE,
+)
+"""Behind the name of a model: another is built like it."""
+
+_SHAPE_OF = deferred(
+    r"\b(?:shape|architecture|geometry|dimensions|layout|blueprint|config(?:uration)?|Architektur)"
+    r" (?:of|as|from|is|von|de) (?:an? |the |that of )?[`*_\[]{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def _of_its_own_name(
+    statement: Statement | None, context: Context, line: Line
+) -> Statement | None:
+    """A statement without the model after which another is shaped that a heading above it names:
+    `Model is the Pythia-1.4B shape` below `# Wren-1.4B`."""
+    model = statement.values.get("model") if statement else None
+    if statement is None or model is None or model.line != line.number:
+        return statement
+    at = model.column - line.column
+    named = {model_named(context.titles.get(number, "")) for number in statement.section}
+    if line.number in statement.section or named <= {None, model.text}:
+        return statement
+    if not (_SHAPED.match(line.text, at + len(model.text)) or _SHAPE_OF.search(line.text, 0, at)):
+        return statement
+    values = {name: cell for name, cell in statement.values.items() if name != "model"}
+    return replace(statement, values=values) if values else None
 
 
 def _turning(
