@@ -221,7 +221,9 @@ def read_context(
             own = _as_carried(statement, carried, before, line)
             rest = _divided(context, own, line) if above else own
             rest = _turning(_beside(rest, line, section, more), above, section)
-            statement = _of_its_own_name(_in_its_place(rest, lines, at, taken), context, line)
+            statement = _of_its_own_name(
+                _in_its_place(rest, lines, at, taken), context, lines[max(0, at - 1) : at + 1]
+            )
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
             if (statement := statement or _of_same(line, section, models)) is None:
@@ -1029,16 +1031,20 @@ _SHAPE_OF = deferred(
 
 
 def _of_its_own_name(
-    statement: Statement | None, context: Context, line: Line
+    statement: Statement | None, context: Context, lines: Sequence[Line]
 ) -> Statement | None:
     """A statement without the model after which another is shaped that a heading above it names:
     `Model is the Pythia-1.4B shape` below `# Wren-1.4B`."""
     model = statement.values.get("model") if statement else None
-    if statement is None or model is None or model.line != line.number:
+    line = next((each for each in lines if model and each.number == model.line), None)
+    if statement is None or model is None or line is None or line.number in statement.section:
         return statement
     at = model.column - line.column
-    named = {model_named(context.titles.get(number, "")) for number in statement.section}
-    if line.number in statement.section or named <= {None, model.text}:
+    named = {
+        each.values["model"].text for each in context.statements
+        if each.line in statement.section and "model" in each.values
+    }  # fmt: skip
+    if named <= {model.text}:
         return statement
     if not (_SHAPED.match(line.text, at + len(model.text)) or _SHAPE_OF.search(line.text, 0, at)):
         return statement

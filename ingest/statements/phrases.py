@@ -834,6 +834,9 @@ _KEYED = deferred(
 _REMARK = deferred(
     r"[(（](?:e\.g|i\.e|for (?:example|instance)|such as|see\b|cf\.|instead of|rather than"
     r"|if\b|as in|compared|unlike|例如|比如)[^()（）]*[)）]"
+    r"|[(（][^()（）,;]{0,40}?\b(?:(?:has|have|had|does|do|did|can|could|is|are)(?:n['’]t| not?)"
+    r"|lacks?|lacking|without support|cannot)\b[^()（）]*[)）]"
+    rf"|[(（](?:there is |there['’]s |as )?(?:no|kein|pas de) {NUMBER_FORMAT}\b[^()（）]*[)）]"
     r"|(?:(?<=uperchip )|(?<=perchips )|(?<=G[HB][23]00 ))\([^()]*\bGrace\b[^()]*\)",
     re.IGNORECASE,
 )

@@ -142,7 +142,7 @@ class Items:
             blank = self.aside and not line.text.strip()  # between a line and its list
             self.aside = blank or (not heading and _OF_ELSE.match(line.text) is not None)
         if heading:
-            apart = _OF_OPTIONS.search(line.text)
+            apart = _OF_OPTIONS.search(_OF_HARDWARE_TOO.sub("", line.text))
             self.headed = self.opened = not apart and of_set_up(line.text)
         elif line.text.strip() and not item:
             if not line.text.startswith(("  ", "\t")):
@@ -158,6 +158,13 @@ _OF_OPTIONS = deferred(
     re.IGNORECASE,
 )
 """A heading over what a program could be told, too."""
+
+_OF_HARDWARE_TOO = deferred(
+    r"(?<=hardware and )(?:(?:the|training|model|run) )?(?:hyper-?)?(?:config\w*|parameters)"
+    r"|(?:hyper-?)?parameters(?= and (?:the )?hardware\b)|(?<=ハードウェアと)(?:ハイパー)?パラメータ",
+    re.IGNORECASE,
+)
+"""Words of a heading over what was used, beside the machines: `Hardware and hyper-parameters`."""
 
 _ALL_RUNS = (
     r"(?:all|every|each|both)(?: of)?(?: the| our| these)? (?:\w+ )?(?:runs?|rows?|experiments?"
