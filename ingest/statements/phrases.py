@@ -505,12 +505,22 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
 
 
 def _begins_with_switch(text: str) -> bool:
-    """Whether a list of noun phrases begins with a switch of recomputation: `Selective activation
-    recomputation, sequence parallelism whenever TP > 1.`"""
+    """Whether a list of noun phrases begins with a switch of recomputation, `Selective activation
+    recomputation, sequence parallelism whenever TP > 1`, or with how a run is spread, in front of
+    more than one: `plain DDP, no gradient accumulation, no activation checkpointing`."""
     if _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(_PARALLEL.sub(" ", text)):
         return False
+    if _SPREAD_BY.match(text) and len({part.name for part in switched(text)} - {""}) > 1:
+        return True
     return computed_again(_FIRST_COMMA.split(text, maxsplit=1)[0])
 
+
+_SPREAD_BY = deferred(
+    r"[\W_]*(?:(?:plain|pure|vanilla|simple|standard|stock|native|just|only|PyTorch|torch"
+    r"|distributed) )*(?:DDP|FSDP[12]?|HSDP|data[- ]parallel(?:ism)?|ZeRO-?[0-3])(?:\([^()]*\))?[,;] ",
+    re.IGNORECASE,
+)
+"""How a list begins with the way in which a run is spread."""
 
 _FIRST_COMMA = deferred(r"\s*[,;]\s")
 
