@@ -195,7 +195,8 @@ _COUNTS_THEM = re.compile(rf"[BMn] ?-?{_THEM}")
 
 _SIZE_BEHIND = re.compile(
     r"[`*_]{0,3}(?: ?[(（:：,，]| –| —|(?P<words>(?: \([^()0-9]{1,40}\))?,? "
-    r"(?:is|has|have|with|of|which has|counts|hat|ist|mit|avec|a|est)\b[^.;:()0-9]{0,80}?)|は|有|共)"
+    r"(?:is|has|have|with|of|which has|counts|hat|ist|mit|avec|a|est)\b[^.;:()0-9]{0,80}?"
+    r"(?: \([^()]{1,40}\) [^.;:()0-9]{0,40}?)?)|は|有|共)"
     r"\s?(?:about |around |roughly |ca\. |an? |~|≈|约|約)?"
     rf"(?P<size>[0-9]{{1,4}}(?:\.[0-9]{{1,2}})?)[ -]?(?P<sign>[BM]|[bm]illion) ?-?(?:total )?{_THEM}"
     r"(?! (?:more|less|fewer|are active|each\b))"
