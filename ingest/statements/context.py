@@ -761,7 +761,26 @@ def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int,
     """Whether a statement is of every run, under a heading of nothing else than those."""
     title, text = context.titles.get(statement.section[-1], ""), texts[statement.line]
     every = of_every_run(text) or _EVERY_RUN.search(text)
+    every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
     return bool(every) and not ELSEWHERE.search(title)
+
+
+def _ends_one_of_all(statement: Statement, above: str, text: str) -> bool:
+    """Whether a statement stands in the end of a sentence of every run that begins in the line of
+    prose above: `All runs were made with this script: micro-batch 1,` and, below it, `bf16.`"""
+    if not _UNENDED.fullmatch(above) or not _GOES_ON.match(text):
+        return False
+    begun, end = list(sentences(above))[-1], next(iter(sentences(text)), "")
+    within = all(
+        cell.column <= len(end) for cell in statement.values.values() if cell.line == statement.line
+    )
+    return within and of_every_run(f"{begun} {end}")
+
+
+_UNENDED = deferred(r"\s*(?![|#>]|[-*+•] |[0-9]{1,2}[.)] |```)[^|]{40,}[^.!?:;。：|]\s*")
+
+_GOES_ON = deferred(r"\s*(?:[a-z][\w-]* |[0-9(`][\w,]*[ ,.])(?![^ ]* ?[:=|])")
+"""A line that begins in the middle of a sentence."""
 
 
 _EVERY_RUN = deferred(
