@@ -148,11 +148,13 @@ class Context:
         return any(begin <= said < line < said + FARTHEST for said in self.stacked)
 
     def unsaid(self, values: Mapping[str, Cell]) -> dict[str, Cell]:
-        """Values without those that the last statement says, in the line that they stand in."""
+        """Values without those that the last statement says, in the line that they stand in; what
+        that leaves open, the line below may tell."""
         last = self.statements[-1] if self.statements else None
+        told = {n for n, c in last.values.items() if c.state == "value"} if last else set()
         return {
             name: cell for name, cell in values.items()
-            if last is None or cell.line != last.line or name not in last.values
+            if last is None or cell.line != last.line or name not in told
         }  # fmt: skip
 
     @property

@@ -39,8 +39,10 @@ _GOES_ON = deferred(
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 _CANNOT_END = deferred(
-    r"(?:,|\b(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
-    r"|were)|\b(?:on|with|over|across|using|of) [0-9][0-9,]*)\s*$"
+    r"(?:,|\b(?:(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
+    r"|were|NVIDIA|AMD|[0-9]+ ?[x×])"
+    r"|(?:on|with|over|across|using|of|has|have|had) (?:a single|single|[0-9][0-9,]*|one|two|three"
+    r"|four|six|eight|sixteen)))\s*$"
 )
 
 _ENDS_IN_LABEL = deferred(
