@@ -178,8 +178,9 @@ _RATED = deferred(
 """In front of a device: rates are those of one, however many there were."""
 
 _BEHIND_NAME = deferred(
-    rf"(?<!GX[ -])({SIGN})s?(?: ?\([0-9]{{2,3}} ?Gi?B?\))? ?(?:[x×*] ?([0-9]{{1,5}})"
-    r"(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
+    rf"(?<!GX[ -])({SIGN})s?(?: ?[(（][0-9]{{2,3}} ?Gi?B?[)）])? ?(?:[x×*] ?([0-9]{{1,5}})"
+    r"(?: ?[枚基张張块塊장](?!ずつ)"
+    r"|(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b))"
     r"|\((?:[x×*] ?)?(?:(?<=[x×*])|(?<=[x×*] )|(?=[0-9]+ ?[x×]\)))([0-9]{1,5})(?: ?[x×])?(?=[),;])"
     r"|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード))"
     r"|(?:,|\() ?(?i:(?:just |only )?(one|two|four|eight)(?: (?:of (?:them|these)|cards?|GPUs?))?)"
