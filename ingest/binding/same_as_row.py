@@ -58,11 +58,13 @@ _IN_ORDER = deferred(
 
 _WITH_IT = deferred(
     r"(?:^|; )\W*(?:with|using|for|from|on top of|starting from|taking|mit|avec) (?:the |der |la )?"
-    r"(?P<which>first|second|third|fourth|fifth|last|letzten|ersten|dernière|première) (?:of these )?"
+    r"(?P<which>first|second|third|fourth|fifth|last|letzten|ersten|dernière|première) "
+    r"(?:of these )?"
     r"(?:config(?:uration)?|set-?up|settings?|layout|variant|Konfiguration|Einstellung)\b"
     r"[^.;:0-9]{0,24}?\b(?:also|again|now|then|next|further|vary|varied|swept|looked|repeated"
     r"|measured|auch|noch|dann|aussi|ensuite)\b"
-    r"|^\W*(?:我们)?(?:再)?(?:用|以|在|使用|基于|采用)(?:上表)?(?:的)?(?P<han>最后一|第一)[个行种组](?:的)?(?:配置|设置)"
+    r"|^\W*(?:我们)?再?(?:用|以|在|使用|基于|采用)(?:上表)?的?(?P<han>最后一|第一)[个行种组]的?"
+    r"(?:配置|设置)"
     r"|^\W*(?P<kana>最後の|最初の)(?:構成|設定)(?:で|を使って)",
     re.IGNORECASE,
 )

@@ -198,7 +198,8 @@ _SIZE_BEHIND = re.compile(
     r"(?:is|has|have|with|of|which has|counts|hat|ist|mit|avec|a|est)\b[^.;:()0-9]{0,80}?"
     r"(?: \([^()]{1,40}\) [^.;:()0-9]{0,40}?)?)|は|有|共)"
     r"\s?(?:about |around |roughly |ca\. |an? |~|≈|约|約)?"
-    rf"(?P<size>[0-9]{{1,4}}(?:\.[0-9]{{1,2}})?)[ -]?(?P<sign>[BM]|[bm]illion) ?-?(?:total )?{_THEM}"
+    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?)[ -]?(?P<sign>[BM]|[bm]illion) ?-?(?:total )?"
+    rf"{_THEM}"
     r"(?! (?:more|less|fewer|are active|each\b))"
 )
 """Behind the name of a model, how many parameters it has: `(675M parameters)`, `is a decoder with

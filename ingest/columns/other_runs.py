@@ -245,8 +245,9 @@ _SITE = deferred(
 )
 
 _A_NODE_THERE = deferred(
-    r"\b(?:one|an?|single|two|three|four|eight|[0-9]+) (?:[\w-]+ )?(?:nodes?|servers?|machines?|hosts?"
-    r"|box(?:es)?|workstations?) (?:of|in|on|from) (?:the|our|my) (?:`?[\w-]+`? ){0,3}(?:cluster"
+    r"\b(?:one|an?|single|two|three|four|eight|[0-9]+) (?:[\w-]+ )?(?:nodes?|servers?|machines?"
+    r"|hosts?|box(?:es)?|workstations?) (?:of|in|on|from) (?:the|our|my) (?:`?[\w-]+`? ){0,3}"
+    r"(?:cluster"
     r"|supercomputer|partition|lab|pool)(?=,? (?:with|having)\b)",
     re.IGNORECASE,
 )

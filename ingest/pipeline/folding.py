@@ -342,8 +342,7 @@ def _bind(
         shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
-        context.used |= sized(every, prose)
-        context.used |= settle_batches(every, prose, tabled)
+        context.used |= sized(every, prose) | settle_batches(every, prose, tabled)
         as_the_others(every)
         of_each_device(every)
         _understand(ledger, settle_speeds(every, prose))

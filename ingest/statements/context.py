@@ -762,9 +762,9 @@ def _commands_raised(
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
     """Whether a statement is of every run, under a heading of nothing else than those."""
     title, text = context.titles.get(statement.section[-1], ""), texts[statement.line]
-    every = of_every_run(text) or _EVERY_RUN.search(text)
+    every = of_every_run(text) or _EVERY_RUN.search(text) is not None
     every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
-    return bool(every) and not ELSEWHERE.search(title)
+    return every and not ELSEWHERE.search(title)
 
 
 def _ends_one_of_all(statement: Statement, above: str, text: str) -> bool:
@@ -1038,7 +1038,8 @@ def _in_its_place(
 
 _SHAPED = deferred(
     r"(?:['’]s)?[`*_\])]{0,3}(?:[ -](?:shape|architecture|geometry|dimensions|layout|blueprint"
-    r"|config(?:uration)?|Architektur|形状|架构|结构|構成|アーキテクチャ)\b| ?(?:形状|的?架构|的?结构|(?:と同じ)?構成"
+    r"|config(?:uration)?|Architektur|形状|架构|结构|構成|アーキテクチャ)\b"
+    r"| ?(?:形状|的?架构|的?结构|(?:と同じ)?構成"
     r"|(?:の)?アーキテクチャ))",
     re.IGNORECASE,
 )

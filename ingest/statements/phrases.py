@@ -517,7 +517,8 @@ def _begins_with_switch(text: str) -> bool:
 
 _SPREAD_BY = deferred(
     r"[\W_]*(?:(?:plain|pure|vanilla|simple|standard|stock|native|just|only|PyTorch|torch"
-    r"|distributed) )*(?:DDP|FSDP[12]?|HSDP|data[- ]parallel(?:ism)?|ZeRO-?[0-3])(?:\([^()]*\))?[,;] ",
+    r"|distributed) )*(?:DDP|FSDP[12]?|HSDP|data[- ]parallel(?:ism)?|ZeRO-?[0-3])"
+    r"(?:\([^()]*\))?[,;] ",
     re.IGNORECASE,
 )
 """How a list begins with the way in which a run is spread."""

@@ -163,7 +163,8 @@ _OF_OPTIONS = deferred(
 
 _OF_HARDWARE_TOO = deferred(
     r"(?<=hardware and )(?:(?:the|training|model|run) )?(?:hyper-?)?(?:config\w*|parameters)"
-    r"|(?:hyper-?)?parameters(?= and (?:the )?hardware\b)|(?<=ハードウェアと)(?:ハイパー)?パラメータ",
+    r"|(?:hyper-?)?parameters(?= and (?:the )?hardware\b)"
+    r"|(?<=ハードウェアと)(?:ハイパー)?パラメータ",
     re.IGNORECASE,
 )
 """Words of a heading over what was used, beside the machines: `Hardware and hyper-parameters`."""
