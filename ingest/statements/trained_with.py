@@ -74,7 +74,7 @@ _OWN = (
     r"(?:[\w-]+ ){0,3}(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack"
     r"|system|engine))|framework|library|toolkit|wrapper|layer|launcher|package|codebase)\b"
 )
-"""What a program is called that is made of others."""
+"""Words for a program that is made of others."""
 
 _OTHERWISE = deferred(
     r"\b(?:unlike|similar|like|compar\w+|versus|vs\.?|than|instead|rather|convert\w*|conversion|"
