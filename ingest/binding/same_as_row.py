@@ -44,7 +44,8 @@ _NAMED = deferred(
 
 _COUNTED = {
     "first": 0, "top": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4,
-    "last": -1, "bottom": -1,
+    "last": -1, "bottom": -1, "letzten": -1, "ersten": 0, "dernière": -1, "première": 0,
+    "最后一": -1, "第一": 0, "最後の": -1, "最初の": 0,
 }  # fmt: skip
 
 _IN_ORDER = deferred(
@@ -54,6 +55,21 @@ _IN_ORDER = deferred(
     re.IGNORECASE,
 )
 """`the first configuration of the table above`."""
+
+_WITH_IT = deferred(
+    r"(?:^|; )\W*(?:with|using|for|from|on top of|starting from|taking|mit|avec) (?:the |der |la )?"
+    r"(?P<which>first|second|third|fourth|fifth|last|letzten|ersten|dernière|première) "
+    r"(?:of these )?"
+    r"(?:config(?:uration)?|set-?up|settings?|layout|variant|Konfiguration|Einstellung)\b"
+    r"[^.;:0-9]{0,24}?\b(?:also|again|now|then|next|further|vary|varied|swept|looked|repeated"
+    r"|measured|auch|noch|dann|aussi|ensuite)\b"
+    r"|^\W*(?:我们)?再?(?:用|以|在|使用|基于|采用)(?:上表)?的?(?P<han>最后一|第一)[个行种组]的?"
+    r"(?:配置|设置)"
+    r"|^\W*(?P<kana>最後の|最初の)(?:構成|設定)(?:で|を使って)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that goes on with a row of the table above: `With the last configuration we
+also looked at`."""
 
 _OF_COUNT = deferred(
     rf"\b(?:for|on|at|in|with|of) (?:the |our )?(?P<n>[0-9]{{1,5}}|{'|'.join(COUNTS)})[ -]"
@@ -138,9 +154,10 @@ def _row_of(sentence: str, above: Sequence[Sequence[Record]]) -> Record | None:
             if rows:
                 return rows[0] if len(rows) == 1 else None
         return None
-    if found := _IN_ORDER.search(sentence):
-        table = above[0] if found["first"] else above[-1]
-        at = _COUNTED[found["which"].casefold()]
+    if found := _IN_ORDER.search(sentence) or _WITH_IT.search(sentence):
+        told = found.groupdict()
+        table = above[0] if told.get("first") else above[-1]
+        at = _COUNTED[(told["which"] or told.get("han") or told["kana"]).casefold()]
         each_its_line = len({row.line for row in table}) == len(table)
         return table[at] if each_its_line and -len(table) <= at < len(table) else None
     found = _OF_COUNT.search(sentence) if _ALL_ELSE.search(sentence) else None

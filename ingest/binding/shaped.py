@@ -1,4 +1,4 @@
-"""Shapes of the models of rows, by the tables of their document that say it.
+"""Shapes of the models of rows, and their sizes, by the tables and texts that say it.
 
 In: rows of tables, of which the text around them may have said the model or its size; what tables
 say that models are, by name or size. Out: the same rows with the shape of their model, and its name
@@ -7,6 +7,7 @@ where a document has one of that size. A row that says otherwise of a part of it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isclose
@@ -17,7 +18,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import SIZED, model_named, rounds_to
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.scopes import size_of
+from assay.ingest.prose.scopes import paragraphs, size_of
 from assay.ingest.schema.record import Cell, Line, Record, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import phrases
@@ -134,65 +135,89 @@ def shaped(
 
 
 def sized(records: Iterable[Record], prose: Sequence[Line]) -> set[int]:
-    """Give rows, in place, how many parameters the text says that their model has, right behind its
-    name: `Wren large-v2 (1.55B)`, `Kestrel-3B is a 3.2B parameter model`. It is that of the name
-    where this has a size, and nothing where two lines say two; returns the lines that say it."""
-    rows: dict[str, list[Record]] = {}
-    for row in records:
-        model = row.cells.get("model") if row.tabled else None
-        if model is not None and model.state == "value" and not row.cells.keys() & {*NAMES[1:]}:
-            rows.setdefault(plain(model.text), []).append(row)
-    if not rows or len(rows) > MOST_MODELS:
+    """Fill in, in place, how large the models of rows of tables are whose size nothing has said, by
+    sentences that say it right behind the name, or of it; returns the lines that say it."""
+    rows = [
+        row for row in records
+        if row.tabled and "model" in row.cells and not row.cells.keys() & {*NAMES[1:]}
+    ]  # fmt: skip
+    names = {row.cells["model"].text for row in rows}
+    if not names or len(names) > MOST_NAMES:
         return set()
-    lines = [each for each in prose if _SIZE_BEHIND.search(each.text)]
-    used = set[int]()
-    for name, mine in rows.items():
-        told = [cell for line in lines for cell in _sizes_behind(name, line)]
-        if len({saying(cell) for cell in told}) == 1:
-            used.add(told[0].line)
-            for row in mine:
-                row.cells["model_size"] = told[0]
-    return used
+    at = {line.number: line for line in prose if len(line.text) <= LONGEST}
+    texts = [
+        (numbers, text) for numbers, text in paragraphs((n, line.text) for n, line in at.items())
+        if _COUNTS_THEM.search(text)
+    ]  # fmt: skip
+    told = {name: _told_size(name, texts, at) for name in names}
+    for row in rows:
+        if cell := told[row.cells["model"].text]:
+            row.cells["model_size"] = cell
+    return {cell.line for cell in told.values() if cell}
 
 
-MOST_MODELS = 60
-"""Models of the rows of a document, for more of which no sentence is looked for."""
+def _told_size(
+    name: str, texts: Iterable[tuple[Iterable[int], str]], lines: Mapping[int, Line]
+) -> Cell | None:
+    """How large a text says that a model of some name is; None where it does not, or in two ways.
+
+    >>> text = "Wren-8x7B is a mixture of experts with 46.7B parameters (12.9B are active)."
+    >>> _told_size("Wren-8x7B", [([3], text)], {3: Line(3, text, 1, {})}).text
+    '46.7'
+    >>> _told_size("Wren", [([3], "Wren has an encoder of 84M parameters")], {})
+    """
+    of_it = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.[0-9]|/[\w])")
+    found: dict[str, Cell] = {}
+    for numbers, text in texts:
+        for each in of_it.finditer(text) if name in text else ():
+            alone = _SIZE_ALONE.match(text, each.end())
+            size = alone or _SIZE_BEHIND.match(text, each.end())
+            if size is None or (not alone and _OF_A_PART.search(size["words"] or "")):
+                continue
+            digits, sign = size["size"], size["sign"][0].upper()
+            if _HAS_SIZE.search(name) and not rounds_to(name, digits + sign):
+                continue
+            for line in filter(None, map(lines.get, numbers)):
+                if (place := line.text.find(digits)) >= 0:
+                    cell = Cell(digits, line.number, line.column + place, SUFFIXES[sign])
+                    found.setdefault(digits + sign, cell._replace(value_origin="stated"))
+                    break
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _sizes_behind(model: str, line: Line) -> Iterator[Cell]:
-    """Cells with how many parameters a line says that a model has, right behind its name."""
-    at = line.text.find(model)
-    while at >= 0:
-        end = at + len(model)
-        found = _SIZE_BEHIND.match(line.text, end)
-        if found and not (at and _GOES_ON.match(line.text[at - 1])):
-            sign = "B" if _BILLIONS.match(found["unit"] or found["sign"]) else "M"
-            digits = (found["alone"] or found["size"]).replace(",", ".")
-            if not SIZED.search(model) or rounds_to(model, f"{digits}{sign}"):
-                place = line.column + max(found.start("alone"), found.start("size"))
-                scale = SUFFIXES[sign]
-                yield Cell(digits, line.number, place, scale, value_origin="stated")
-        at = line.text.find(model, end)
+MOST_NAMES = 60
+"""Models of a document, beyond which its text does not say of each how large it is."""
 
+_HAS_SIZE = re.compile(r"[0-9][BbMm](?![A-Za-z0-9])")
 
-_BILLIONS = deferred(r"[Bb]|Mrd|Milliard")
+_THEM = r"(?:[Pp]aram(?:eter|[èe]tre|[áâé]metro)?[ns]?\b|weights\b|パラメータ|个?参数|파라미터)"
 
-_GOES_ON = deferred(r"[\w.-]")
+_COUNTS_THEM = re.compile(rf"[BMn] ?-?{_THEM}|[(（][0-9.]{{1,6}} ?[BM][)）]")
 
-_PARAMETERS = (
-    r"(?:total )?(?:de )?(?:[Pp]aram(?:[eè]t(?:er|re)s?n?|s)?\b|weights\b|参数|パラメータ)"
+_SIZE_ALONE = re.compile(
+    r"[`*_]{0,3} ?[(（](?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<sign>[BM])[)）]"
 )
+"""In brackets of its own behind the name, without a word for what it counts: `large-v2 (1.55B)`."""
 
-_SIZE_BEHIND = deferred(
-    r"[*_`]{0,3}(?: ?[(（](?P<alone>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<unit>[BM])[)）]|(?:"
-    r" ?[(（](?:with |mit |avec )?|,? (?:with|of|which has|has|having|mit|avec|à|con)"
-    r" (?:about |roughly |some |rund )?|, | ?模型[(（]?|，"
-    r"|,? (?:is|was|which is|ist|est) (?:an? |the |our |eine? |un )?(?:[a-z-]{2,20} ){0,3})"
-    r"(?P<size>[0-9]{1,4}(?:[.,][0-9]{1,2})?)[ -]?"
-    r"(?P<sign>[BM](?![A-Za-z])|[bm]illions?\b|Mrd\.?|Mio\.?|Milliarden|Millionen)[ -]?"
-    rf"{_PARAMETERS})"
+_SIZE_BEHIND = re.compile(
+    r"[`*_]{0,3}(?: ?[(（:：,，]| –| —|(?P<words>(?: \([^()0-9]{1,40}\))?,? "
+    r"(?:is|has|have|with|of|which has|counts|hat|ist|mit|avec|a|est)\b[^.;:()0-9]{0,80}?"
+    r"(?: \([^()]{1,40}\) [^.;:()0-9]{0,40}?)?)|は|有|共)"
+    r"\s?(?:about |around |roughly |ca\. |an? |~|≈|约|約)?"
+    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?)[ -]?(?P<sign>[BM]|[bm]illion) ?-?(?:total )?"
+    rf"{_THEM}"
+    r"(?! (?:more|less|fewer|are active|each\b))"
 )
-"""How large a model is, behind its name; in brackets of their own without a word for it."""
+"""Behind the name of a model, how many parameters it has: `(675M parameters)`, `is a decoder with
+1.2B parameters`."""
+
+_OF_A_PART = re.compile(
+    r"\b(?:than|(?<!-)like|unlike|compar\w+|vs|versus|instead|from|distil\w*|encoders?|embeddings?"
+    r"|tokeni[sz]er|teacher|draft|head|adapters?|LoRA|VAE|active|activated|trainable|trained|frozen"
+    r"|plus|and|between|up to|over|less|fewer|more|not|no)\b",
+    re.IGNORECASE,
+)
+"""Words between a model and a number of parameters that is perhaps not of it, or not of all."""
 
 
 def _contradicts(own: Cell | None, cell: Cell) -> bool:

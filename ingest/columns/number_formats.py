@@ -213,6 +213,8 @@ def computed_in(text: str) -> Used | None:
             return _used(kind[0])._replace(alone=alone) if one else None
     if whole := _ALL_IN_IT.match(text):
         return _used(whole)._replace(alone=True)
+    if every := _ALL_MULTIPLIED.search(text):
+        return _used(every)._replace(alone=True)
     used = list(_USED.finditer(text)) or list(_IS_USED.finditer(text))
     used = used or list(_MULTIPLIED_IN.finditer(text))
     used = used or list(_IN_OTHER_LANGUAGES.finditer(text))
@@ -251,6 +253,23 @@ _MULTIPLIED_IN = deferred(
     rf" `?({NUMBER_FORMAT})`?(?![\w-])",
     re.IGNORECASE,
 )
+
+_ALL_MULTIPLIED = deferred(
+    r"(?:^\W*|[,;] |\b(?:and|but|while|whereas) )(?:(?:all|the|our|every|of) )*"
+    r"(?:(?:forward|backward|dense|actual|heavy|large|model) )?"
+    r"(?:mat-?muls?|GEMMs?|matrix (?:multiplications?|products?|multiplies)|multiplications"
+    r"|computations?|compute|arithmetic|math)"
+    r" (?:is|are|was|were)(?: (?:done|run|performed|computed|executed|carried out|all|always|kept"
+    rf"|made|still))* (?:in|with) `?({NUMBER_FORMAT})`?"
+    r"(?=\s*(?:[.;)]|$|,? (?:and|with|while|but|which)\b))"
+    r"|(?:^\W*(?:we|I) |[,;] (?:and )?|\band )(?:(?:we|I) )?(?:compute|multiply|train) in "
+    rf"`?({_NARROW})`?(?=\s*(?:[.;)]|$))"
+    r"|(?:矩阵(?:乘法?|运算)|計算|行列積)(?:精度|自体)?(?:[均都]|全部)?(?:は|を|使用|采用|用|以|在)"
+    rf" ?`?({NUMBER_FORMAT})`?(?=\s*(?:精度|で行|でし|です|格式|进行|$|[。；;,，、]))",
+    re.IGNORECASE,
+)
+"""A clause on what all was multiplied in, whatever the rest is kept in: `Weights are kept in fp32
+and the matrix multiplications are done in bf16.`"""
 
 _NOTHING_BUT = deferred(
     r"\W*(?:(?:all|everything|mixed|pure|native|training|using|in|is|are|was|were|the|our|runs?"

@@ -244,6 +244,15 @@ _SITE = deferred(
     re.IGNORECASE,
 )
 
+_A_NODE_THERE = deferred(
+    r"\b(?:one|an?|single|two|three|four|eight|[0-9]+) (?:[\w-]+ )?(?:nodes?|servers?|machines?"
+    r"|hosts?|box(?:es)?|workstations?) (?:of|in|on|from) (?:the|our|my) (?:`?[\w-]+`? ){0,3}"
+    r"(?:cluster"
+    r"|supercomputer|partition|lab|pool)(?=,? (?:with|having)\b)",
+    re.IGNORECASE,
+)
+"""Machines of a site that are counted, which have what is told: `one node of our cluster with`."""
+
 _SPECIFIED = deferred(
     r"(?:^|[,(] ?)\W*(?:(?i:one|an?|each|every|the|a single) )?(?:NVIDIA |AMD |Intel )?"
     rf"{SIGN}(?: GPUs?)? (?:has|have|offers?|provides?|delivers?|comes?|peaks?|is rated|needs?)\b"
@@ -476,7 +485,7 @@ def _uncounted(sentence: str) -> str:
             begin, end = either.span(part)
             sentence = sentence[:begin] + " " * (end - begin) + sentence[end:]
         plain = signed(sentence)
-    if not (_SITE.search(sentence) or _SPECIFIED.search(plain)):
+    if not (_SITE.search(_A_NODE_THERE.sub(" ", sentence)) or _SPECIFIED.search(plain)):
         return sentence
     for count in _COUNTS.finditer(plain):
         if _OF_A_NODE.search(plain, 0, count.start()) or _EACH.match(plain, count.end()):

@@ -178,8 +178,9 @@ _RATED = deferred(
 """In front of a device: rates are those of one, however many there were."""
 
 _BEHIND_NAME = deferred(
-    rf"(?<!GX[ -])({SIGN})s?(?: ?\([0-9]{{2,3}} ?Gi?B?\))? ?(?:[x×*] ?([0-9]{{1,5}})"
-    r"(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b)"
+    rf"(?<!GX[ -])({SIGN})s?(?: ?[(（][0-9]{{2,3}} ?Gi?B?[)）])? ?(?:[x×*] ?([0-9]{{1,5}})"
+    r"(?: ?[枚基张張块塊장](?!ずつ)"
+    r"|(?!\w|[.,][0-9]| ?(?:nodes?|GB|GiB|台|机|节点|faster|slower|the|more|as|speed\w*)\b))"
     r"|\((?:[x×*] ?)?(?:(?<=[x×*])|(?<=[x×*] )|(?=[0-9]+ ?[x×]\)))([0-9]{1,5})(?: ?[x×])?(?=[),;])"
     r"|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード))"
     r"|(?:,|\() ?(?i:(?:just |only )?(one|two|four|eight)(?: (?:of (?:them|these)|cards?|GPUs?))?)"
@@ -601,11 +602,20 @@ _HOSTS_ALONE = deferred(
     re.IGNORECASE,
 )
 
+_OF_ITS_SITE = (
+    r" (?:of|in|on|from) (?:the|our|my) (?:`?[\w-]+`? ){0,3}(?:cluster|partition|supercomputer"
+    r"|system|queue|lab|group|university|institute)\b"
+)
+"""Behind a machine: where it stands, among others."""
+
+_AT_ITS_SITE = deferred(rf"({HOST}){_OF_ITS_SITE}", re.IGNORECASE)
+
 _ONE_HOST = deferred(
     rf"(?:\b(?:an?|one|single|our|my|this|the|same|1)(?: single| x)? |^|[:/(,] ?|\b(?:on|using"
     rf"|with) )"
     rf"(?:(?!each|every|per|nodes|and|on|the|(?:[0-9]+|{'|'.join(COUNTS)}) )(?:[\w-]+|{SIGN}) )"
-    rf"{{0,2}}?{HOST}(?:,? (?:with|of"
+    rf"{{0,2}}?{HOST}(?:{_OF_ITS_SITE}(?=,? (?:with|having) |,? ?\())?"
+    rf"(?:,? (?:with|of"
     rf"|containing|having|that has"
     rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
     rf"(?:a total of )?{_OF_THEM_EACH}"
@@ -684,7 +694,8 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
     alone = [each for each in _HOSTS_ALONE.finditer(text) if counts_hosts(text, each, "n")]
     if len(alone) == 1 and not OWNS.search(text, 0, alone[0].start("n")):
         put("nodes", alone[0], "n")
-    if not told and not _SEVERAL_HOSTS.search(text) and not _PRICED.search(text):
+    several = _SEVERAL_HOSTS.search(_AT_ITS_SITE.sub(r"\1", text))
+    if not told and not several and not _PRICED.search(text):
         one = list(_ONE_HOST.finditer(text))
         if len(one) == 1:
             group = next(g for g in "mkj" if one[0][g])

@@ -57,6 +57,7 @@ _WITH = (
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
+    r"|\b(?:is|are|was|were) (?:all |just )?(?:plain|stock|vanilla|unmodified|upstream) "
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
     r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
     r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?"
@@ -69,7 +70,8 @@ _LABEL = (
     r"^\W*(?:[A-Za-z]+ ){0,2}(?i:framework|trainer|program(?:me?)?|software(?: stack)?"
     r"|code(?:base)?|version under test|tested version|library|toolkit|training code"
     r"|training framework|container|stack|biblioth[èe]que|logiciel|bibliothek"
-    r"|框架|训练框架|代码|コード|フレームワーク|ソフトウェア|프레임워크)s?"
+    r"|框架|训练框架|训练程序|代码|コード|(?:学習)?(?:フレームワーク|ソフトウェア|プログラム|ツール|ライブラリ)"
+    r"|프레임워크)s?"
     r"(?: version| used)?[`*_]{0,3}\s?(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
 

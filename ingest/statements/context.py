@@ -148,11 +148,13 @@ class Context:
         return any(begin <= said < line < said + FARTHEST for said in self.stacked)
 
     def unsaid(self, values: Mapping[str, Cell]) -> dict[str, Cell]:
-        """Values without those that the last statement says, in the line that they stand in."""
+        """Values without those that the last statement says, in the line that they stand in; what
+        that leaves open, the line below may tell."""
         last = self.statements[-1] if self.statements else None
+        told = {n for n, c in last.values.items() if c.state == "value"} if last else set()
         return {
             name: cell for name, cell in values.items()
-            if last is None or cell.line != last.line or name not in last.values
+            if last is None or cell.line != last.line or name not in told
         }  # fmt: skip
 
     @property
@@ -221,7 +223,9 @@ def read_context(
             own = _as_carried(statement, carried, before, line)
             rest = _divided(context, own, line) if above else own
             rest = _turning(_beside(rest, line, section, more), above, section)
-            statement = _in_its_place(rest, lines, at, taken)
+            statement = _of_its_own_name(
+                _in_its_place(rest, lines, at, taken), context, lines[max(0, at - 1) : at + 1]
+            )
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
             if (statement := statement or _of_same(line, section, models)) is None:
@@ -758,8 +762,27 @@ def _commands_raised(
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
     """Whether a statement is of every run, under a heading of nothing else than those."""
     title, text = context.titles.get(statement.section[-1], ""), texts[statement.line]
-    every = of_every_run(text) or _EVERY_RUN.search(text)
-    return bool(every) and not ELSEWHERE.search(title)
+    every = of_every_run(text) or _EVERY_RUN.search(text) is not None
+    every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
+    return every and not ELSEWHERE.search(title)
+
+
+def _ends_one_of_all(statement: Statement, above: str, text: str) -> bool:
+    """Whether a statement stands in the end of a sentence of every run that begins in the line of
+    prose above: `All runs were made with this script: micro-batch 1,` and, below it, `bf16.`"""
+    if not _UNENDED.fullmatch(above) or not _GOES_ON.match(text):
+        return False
+    begun, end = list(sentences(above))[-1], next(iter(sentences(text)), "")
+    within = all(
+        cell.column <= len(end) for cell in statement.values.values() if cell.line == statement.line
+    )
+    return within and of_every_run(f"{begun} {end}")
+
+
+_UNENDED = deferred(r"\s*(?![|#>]|[-*+•] |[0-9]{1,2}[.)] |```)[^|]{40,}[^.!?:;。：|]\s*")
+
+_GOES_ON = deferred(r"\s*(?:[a-z][\w-]* |[0-9(`][\w,]*[ ,.])(?![^ ]* ?[:=|])")
+"""A line that begins in the middle of a sentence."""
 
 
 _EVERY_RUN = deferred(
@@ -1016,6 +1039,44 @@ def _in_its_place(
     if held:
         return replace(statement, caption=True, since=held[0], until=held[1])
     return statement
+
+
+_SHAPED = deferred(
+    r"(?:['’]s)?[`*_\])]{0,3}(?:[ -](?:shape|architecture|geometry|dimensions|layout|blueprint"
+    r"|config(?:uration)?|Architektur|形状|架构|结构|構成|アーキテクチャ)\b"
+    r"| ?(?:形状|的?架构|的?结构|(?:と同じ)?構成"
+    r"|(?:の)?アーキテクチャ))",
+    re.IGNORECASE,
+)
+"""Behind the name of a model: another is built like it."""
+
+_SHAPE_OF = deferred(
+    r"\b(?:shape|architecture|geometry|dimensions|layout|blueprint|config(?:uration)?|Architektur)"
+    r" (?:of|as|from|is|von|de) (?:an? |the |that of )?[`*_\[]{0,3}$",
+    re.IGNORECASE,
+)
+
+
+def _of_its_own_name(
+    statement: Statement | None, context: Context, lines: Sequence[Line]
+) -> Statement | None:
+    """A statement without the model after which another is shaped that a heading above it names:
+    `Model is the Pythia-1.4B shape` below `# Wren-1.4B`."""
+    model = statement.values.get("model") if statement else None
+    line = next((each for each in lines if model and each.number == model.line), None)
+    if statement is None or model is None or line is None or line.number in statement.section:
+        return statement
+    at = model.column - line.column
+    named = {
+        each.values["model"].text for each in context.statements
+        if each.line in statement.section and "model" in each.values
+    }  # fmt: skip
+    if named <= {model.text}:
+        return statement
+    if not (_SHAPED.match(line.text, at + len(model.text)) or _SHAPE_OF.search(line.text, 0, at)):
+        return statement
+    values = {name: cell for name, cell in statement.values.items() if name != "model"}
+    return replace(statement, values=values) if values else None
 
 
 def _turning(

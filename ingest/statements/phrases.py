@@ -505,12 +505,23 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
 
 
 def _begins_with_switch(text: str) -> bool:
-    """Whether a list of noun phrases begins with a switch of recomputation: `Selective activation
-    recomputation, sequence parallelism whenever TP > 1.`"""
+    """Whether a list of noun phrases begins with a switch of recomputation, `Selective activation
+    recomputation, sequence parallelism whenever TP > 1`, or with how a run is spread, in front of
+    more than one: `plain DDP, no gradient accumulation, no activation checkpointing`."""
     if _NO_CLAUSES.match(text) is None or _LISTS_FEATURES.search(_PARALLEL.sub(" ", text)):
         return False
+    if _SPREAD_BY.match(text) and len({part.name for part in switched(text)} - {""}) > 1:
+        return True
     return computed_again(_FIRST_COMMA.split(text, maxsplit=1)[0])
 
+
+_SPREAD_BY = deferred(
+    r"[\W_]*(?:(?:plain|pure|vanilla|simple|standard|stock|native|just|only|PyTorch|torch"
+    r"|distributed) )*(?:DDP|FSDP[12]?|HSDP|data[- ]parallel(?:ism)?|ZeRO-?[0-3])"
+    r"(?:\([^()]*\))?[,;] ",
+    re.IGNORECASE,
+)
+"""How a list begins with the way in which a run is spread."""
 
 _FIRST_COMMA = deferred(r"\s*[,;]\s")
 
@@ -834,6 +845,9 @@ _KEYED = deferred(
 _REMARK = deferred(
     r"[(（](?:e\.g|i\.e|for (?:example|instance)|such as|see\b|cf\.|instead of|rather than"
     r"|if\b|as in|compared|unlike|例如|比如)[^()（）]*[)）]"
+    r"|[(（][^()（）,;]{0,40}?\b(?:(?:has|have|had|does|do|did|can|could|is|are)(?:n['’]t| not?)"
+    r"|lacks?|lacking|without support|cannot)\b[^()（）]*[)）]"
+    rf"|[(（](?:there is |there['’]s |as )?(?:no|kein|pas de) {NUMBER_FORMAT}\b[^()（）]*[)）]"
     r"|(?:(?<=uperchip )|(?<=perchips )|(?<=G[HB][23]00 ))\([^()]*\bGrace\b[^()]*\)",
     re.IGNORECASE,
 )

@@ -1174,7 +1174,11 @@ _WHETHER = deferred(r"\b(?:whether|if|(?:says?|tells?|shows?) (?:how|when))\b[^.
 
 
 def _beside(text: str, found: re.Match[str]) -> str:
-    """The words of a sentence beside a switch, without remarks in brackets that it is not in."""
+    """The words of a sentence beside a switch, without remarks in brackets that it is not in, and
+    without items that say what there was not: `no accumulation, gradient checkpointing`."""
+    if _NO_MORE.match(text, found.end()):
+        head = _IS_NOT_THERE.sub(_blank, text[: found.start()])
+        text = head + text[found.start() :]
     whole = _IN_BRACKETS.finditer(text) if "(" in text else ()
     apart = [m for m in whole if not m.start() < found.start() < m.end()]
     for each in apart:
@@ -1183,6 +1187,13 @@ def _beside(text: str, found: re.Match[str]) -> str:
 
 
 _IN_BRACKETS = deferred(r"\([^()]{1,80}\)")
+
+_NO_MORE = deferred(r"[*_`]*(?: on| enabled)?\s*(?:[.;)]|$|, (?:[\w-]+ ){0,3}[\w-]+\s*(?:[.)]|$))")
+
+_IS_NOT_THERE = deferred(
+    r"(?:^\W*|(?<=[,;(] ))(?:no|without|w/o)(?: (?!and\b|or\b)[\w-]+){1,3}(?=[,;] )", re.IGNORECASE
+)
+"""An item of a list by what there was not."""
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -70,16 +70,25 @@ _USED = deferred(rf"{_WITH}|(?:使用|采用|基于|用) ?$", re.IGNORECASE)
 
 _WAS_USED = deferred(r"[\w .`*,-]{0,80}? (?:was|is|were) used\b|[\w-]+ ?(?:训练|进行)")
 
+_OWN = (
+    r"(?:[\w-]+ ){0,3}(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack"
+    r"|system|engine))|framework|library|toolkit|wrapper|layer|launcher|package|codebase)\b"
+)
+"""Words for a program that is made of others."""
+
 _OTHERWISE = deferred(
     r"\b(?:unlike|similar|like|compar\w+|versus|vs\.?|than|instead|rather|convert\w*|conversion|"
     r"export\w*|import\w*|migrat\w+|inspired|based on|fork\w*|compatib\w+|support\w*|integrat\w+|"
     r"checkpoints?|tokeni[sz]\w+|data ?sets?|inference|serving|alternative|against|outperform\w*|"
     r"faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?|documentation|paper|blog|"
     r"without|can be|could|also|earlier|previously|formerly|if|or|either|recommended|"
-    r"optional\w*|cannot|not)\b|转换|对比",
+    r"optional\w*|cannot|not)\b|转换|对比"
+    rf"|\b(?:is|was) (?:an?|the|our|my) {_OWN} (?:[^.;]{{0,60}} )?(?:on top of|built (?:up)?on|atop"
+    rf"|around|over|wrapping)\b|\b(?:is|ist|est) (?:ein|une?) [^.;]{{0,40}}\b(?:auf Basis|basé)\b",
     re.IGNORECASE,
 )
-"""Words beside which a program is another one than that of the runs, or one that might be."""
+"""Words beside which a program is another one than that of the runs, or one that might be, or the
+one that another is made of: `Basalt is a small trainer on top of FSDP2.`"""
 
 _TECHNIQUE = deferred(
     r"\bFSDP[12]?\W{0,4}(?:\+|[0-9]|$)|(?:\+|[0-9]D\b.*)[ (*]*FSDP|\bparallelism\b", re.IGNORECASE

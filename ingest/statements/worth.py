@@ -46,7 +46,7 @@ _PARTS = (
     r"(?:sharded|partitioned)",
     r"(?i:(?:never|not|n.t)(?: (?:use[sd]?|need(?:ed)?|apply|enabled?))?(?: any)?"
     r"(?: activation| gradient)? (?:check-?point|re-?comput|remat))",
-    r"再計算|勾配の?[累蓄]積|[누축]적",
+    r"再計算|チェックポイント|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
     r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)"
     r"|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",

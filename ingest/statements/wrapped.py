@@ -39,8 +39,10 @@ _GOES_ON = deferred(
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 _CANNOT_END = deferred(
-    r"(?:,|\b(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
-    r"|were)|\b(?:on|with|over|across|using|of) [0-9][0-9,]*)\s*$"
+    r"(?:,|\b(?:(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
+    r"|were|NVIDIA|AMD|[0-9]+ ?[x×])"
+    r"|(?:on|with|over|across|using|of|has|have|had) (?:a single|single|[0-9][0-9,]*|one|two|three"
+    r"|four|six|eight|sixteen)))\s*$"
 )
 
 _ENDS_IN_LABEL = deferred(
@@ -142,7 +144,7 @@ class Items:
             blank = self.aside and not line.text.strip()  # between a line and its list
             self.aside = blank or (not heading and _OF_ELSE.match(line.text) is not None)
         if heading:
-            apart = _OF_OPTIONS.search(line.text)
+            apart = _OF_OPTIONS.search(_OF_HARDWARE_TOO.sub("", line.text))
             self.headed = self.opened = not apart and of_set_up(line.text)
         elif line.text.strip() and not item:
             if not line.text.startswith(("  ", "\t")):
@@ -158,6 +160,14 @@ _OF_OPTIONS = deferred(
     re.IGNORECASE,
 )
 """A heading over what a program could be told, too."""
+
+_OF_HARDWARE_TOO = deferred(
+    r"(?<=hardware and )(?:(?:the|training|model|run) )?(?:hyper-?)?(?:config\w*|parameters)"
+    r"|(?:hyper-?)?parameters(?= and (?:the )?hardware\b)"
+    r"|(?<=ハードウェアと)(?:ハイパー)?パラメータ",
+    re.IGNORECASE,
+)
+"""Words of a heading over what was used, beside the machines: `Hardware and hyper-parameters`."""
 
 _ALL_RUNS = (
     r"(?:all|every|each|both)(?: of)?(?: the| our| these)? (?:\w+ )?(?:runs?|rows?|experiments?"

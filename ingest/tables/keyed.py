@@ -961,8 +961,14 @@ _IN_EACH = re.compile(
 
 _ANY = re.compile(r"[\w.-]+")
 
-_BEFORE_REMARK = re.compile(r"([0-9][0-9,]*)\s?[(（][^()（）]*[)）]")
-"""A number with a remark behind it: `36 (GQA, 4 KV heads)`."""
+_BEFORE_REMARK = re.compile(
+    r"([0-9]+(?:,[0-9]{3})*)(?:\s?[(（][^()（）]*[)）]"
+    r"|\s?[,;，；、+]\s?(?:(?:with|mit|of which|davon|dont|其中|うち) )?"
+    r"(?:top-?\s?[0-9]|[0-9]+ ?(?:of them )?(?:active|activated|shared|aktiv|actifs?|KV\b|key)"
+    r"|GQA|MQA|grouped|packed|padded|(?:每个?token)?激活|共享|共有)[^,;，；]{0,40})",
+    re.IGNORECASE,
+)
+"""A number with a remark behind it: `36 (GQA, 4 KV heads)`, `8, top-2`."""
 
 _WORDS = {
     "model": re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+){0,3}"),

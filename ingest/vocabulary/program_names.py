@@ -26,11 +26,11 @@ SPELLED = {
     "gpt-neox": r"GPT-NeoX",
     "torchtitan": r"[Tt]orch[Tt]itan",
     "torchtune": r"[Tt]orch[Tt]une",
-    "litgpt": r"Lit-?GPT",
+    "litgpt": r"Lit-?GPT|litgpt",
     "olmo-core": r"OLMo-core",
     "llm-foundry": r"LLM[ -]?[Ff]oundry|llm-?foundry",
     "composer": r"MosaicML (?:Composer|platform)|Composer(?= v?[0-9])",
-    "llama-factory": r"L[Ll][Aa][Mm][Aa][ -]?Factory",
+    "llama-factory": r"L[Ll][Aa][Mm][Aa][ -]?Factory|llama-?factory(?= v?[0-9])",
     "axolotl": r"[Aa]xolotl",
     "transformers": r"(?:Hugging ?Face(?:'s)?|HF) (?:[Tt]ransformers|`?Trainer(?=`?(?:\W|$)))"
     r"|[Tt]ransformers(?= v?[0-9])",
@@ -46,6 +46,9 @@ SPELLED = {
     "unsloth": r"[Uu]nsloth",
     "ms-swift": r"(?:ms|MS)-[Ss]wift|ModelScope[ -]S[Ww][Ii][Ff][Tt]",
     "xtuner": r"X[Tt]uner",
+    "diffusers": r"(?:Hugging ?Face(?:'s)? |HF |🤗 )?[Dd]iffusers(?= v?[0-9])",
+    "timm": r"timm(?= v?[0-9])|pytorch-image-models",
+    "detectron2": r"[Dd]etectron2",
     "trl": r"(?:Hugging ?Face )?TRL|trl(?= v?[0-9])",
     "lightning": r"PyTorch Lightning|Lightning(?: Fabric)?(?= v?[0-9])",
     "accelerate": r"(?:Hugging ?Face(?:'s)?|HF|🤗|[Ww]ith|[Uu]sing) Accelerate"
@@ -127,6 +130,7 @@ ABOVE = {
     "optimum-habana": {"transformers", "deepspeed"}, "pai-megatron-patch": {"megatron-lm"},
     "flagscale": {"megatron-lm", "megatron-core"}, "nxd": {"nemo"}, "nanogpt": {"fsdp"},
     "litgpt": {"fsdp"}, "olmo-core": {"fsdp"}, "nanotron": {"fsdp"},
+    "diffusers": {"transformers", "accelerate", "deepspeed", "fsdp"},
 }  # fmt: skip
 """Programs that are built on others: where both are named, it is the former that trained."""
 
