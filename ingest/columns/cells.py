@@ -213,8 +213,8 @@ def _of_field(text: str, spec: FieldSpec) -> str:
     if spec.unit != "B":
         return text
     of_whole = _OF_WHOLE.fullmatch(text.strip())
-    if of_whole and float(of_whole[1]) <= float(of_whole[2]) and of_whole[2] in WHOLE_MEMORIES:
-        return f"{of_whole[1]} {of_whole[3] or ''}".strip()
+    if of_whole and float(of_whole[1]) <= float(of_whole[3]) and of_whole[3] in WHOLE_MEMORIES:
+        return f"{of_whole[1]} {of_whole[2] or of_whole[4] or ''}".strip()
     return of_the_device(text)[0]
 
 
@@ -229,7 +229,10 @@ _MINUTES = re.compile(
 )
 """A time in minutes and seconds: `1m 18s`."""
 
-_OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
+_OF_WHOLE = re.compile(
+    r"([0-9]+(?:\.[0-9]+)?)\s?([GT]i?B)?\s*(?:/|\b(?:out )?of\b)\s*"
+    r"([0-9]+)(?:\.0{1,2})?\s?([GT]i?B)?"
+)
 
 WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
 """Gigabytes that devices have: `76/80` is used and had."""

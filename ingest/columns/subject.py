@@ -187,7 +187,8 @@ def numberless(grid: Grid, schema: Schema) -> bool:
 _MEASURED = re.compile(r"\d|\b(?:oom|out of memory)\b", re.IGNORECASE)
 
 
-_PRICED = frozenset("$€£¥")
+_PRICED = re.compile(r"[€£¥]|\$(?!(?!(?:US|AU|CA|SG)D\b|per\b)[A-Za-z_{]\w)")
+"""A sign of money; `$BS` is a variable of a script."""
 
 _OF_BYTES = re.compile(r"(?:\w+ )?[(\[]?[KMG]i?B(?:/|[ _]per[ _])s(?:ec)?[)\]]?", re.IGNORECASE)
 """A label of what is read or sent in a second."""
@@ -227,7 +228,7 @@ def of_runs(
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
     words = _words_of(tuple(c.label for c in columns if not c.degrees))
-    words |= {"price"} if any(not _PRICED.isdisjoint(c.label) for c in columns) else set()
+    words |= {"price"} if any(_PRICED.search(c.label) for c in columns) else set()
     words |= {"bandwidth"} if any(_OF_BYTES.fullmatch(c.label) for c in columns) else set()
     words |= {"serving"} if not document and words >= _ANSWERED and words & _LENGTHS else set()
     if len(columns) >= len(_PRODUCT) and {normalise(c.label) for c in columns} >= _PRODUCT:

@@ -184,6 +184,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"{_BATCH}{_SET}{{N}}",
     ),
     (
+        "global_batch", "same",  # as that of a device is named beside it
+        rf"\b(?:same|identical|gleicher?|même) (?:batch|lot) ?(?:of |von |de |[(（]){{N}}"
+        rf"(?: {_THINGS})?(?=[)）]?,? (?:and |und |et )?[^.;]{{0,40}}"
+        r"\b(?:micro|mikro|local)[ -]?batch)",
+    ),
+    (
         "batch_size", "batches of",
         r"^\W*(?:we|I|training|all (?:runs|models|networks))\b[^.;,:]{0,40}?\bus(?:e[sd]?|ing) "
         r"(?:(?:mini|training)[ -]?)?batches of {N}"

@@ -14,7 +14,7 @@ from assay.ingest.columns.titles import rounds_to
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import signed
+from assay.ingest.vocabulary.devices import only, signed
 
 _NO_NAMES = (
     r"(?:sub|under|over|above|below|nearly|about|near|roughly|multi|non|pre|post|mid|our|ours|size"
@@ -84,7 +84,15 @@ _DESCRIBED = deferred(
 )
 """A sentence that says what the model is, and how large."""
 
-_NO_MODEL = deferred(r"(?:Transformer|Model|Network|LLM|GPU|[A-Z]{3})\b")
+_SIZED = deferred(
+    r"\b(?:[Ww]e|I)(?: (?:then|now))? (?:(?:pre-?)?train|fine-?tune|benchmark)(?:e?d)?"
+    r" (?:(?:an?|the|our) )?(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?)[ -]?(?P<sign>[BM]|[bm]illion)"
+    r"[ -]param(?:eter)?s?[ -](?P<model>[A-Za-z][A-Za-z0-9]{1,20}(?:-[0-9]{1,2})?)(?![\w-])"
+    r"(?=(?P<called> (?:model|network)\b)?)"
+)
+"""A sentence on how large the model is that it trains, and which: `a 7B parameter Wren model`."""
+
+_NO_MODEL = deferred(r"(?:Transformer|Model|Network|LLM|GPU|(?!GPT)[A-Z]{3})\b|[a-z]")
 """Words for every model in the place of a name."""
 
 
@@ -96,16 +104,23 @@ def described_model(line: Line) -> dict[str, Cell]:
     ('Wren-base', '120')
     >>> described_model(Line(1, "Our model is a Transformer with 3B parameters.", 1, {}))
     {}
+    >>> said = described_model(Line(1, "We train a 7B parameter Wren model on it.", 1, {}))
+    >>> said["model"].text, said["model_size"].text
+    ('Wren', '7')
     """
-    found = _DESCRIBED.search(line.text) if "aram" in line.text else None
-    if found is None or _NO_MODEL.match(found["model"]) or _COMPARES.search(line.text):
+    if "aram" not in line.text or _COMPARES.search(line.text):
+        return {}
+    found = _DESCRIBED.search(line.text)
+    if found is None or _NO_MODEL.match(found["model"]):
+        found = _SIZED.search(line.text)
+    if found is None:
         return {}
     scale = SUFFIXES[found["sign"][0].upper()]
     at = line.column + found.start("size")
-    return {
-        "model": Cell(found["model"], line.number, line.column + found.start("model")),
-        "model_size": Cell(found["size"], line.number, at, scale),
-    }
+    size = {"model_size": Cell(found["size"], line.number, at, scale)}
+    if _NO_MODEL.match(found["model"]) or not found.groupdict().get("called", " "):
+        return size
+    return {"model": Cell(found["model"], line.number, line.column + found.start("model")), **size}
 
 
 def size_behind(line: Line, model: Cell) -> dict[str, Cell]:
@@ -138,7 +153,8 @@ _COMPARES = deferred(
 
 _ENDS_IN_SIZE = deferred(
     r"[#\s\d.]*(?P<what>[^\W\d_][^|:,;()]{2,60}?)(?:[:,;]|\s[–—-]|\s?\() ?(?:the |our )?"
-    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<sign>[BM])(?: (?:model|param(?:eter)?s))?\)?\W*",
+    r"(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?) ?(?P<sign>[BM])(?: (?:model|param(?:eter)?s))?\)?"
+    r"(?: (?:on|at|auf|sur|en) (?P<on>[^|:,;]{2,40}))?\W*",
 )
 
 _OF_DATA = deferred(
@@ -150,14 +166,19 @@ _OF_DATA = deferred(
 
 
 def size_of_title(line: Line) -> dict[str, Cell]:
-    """How large the model is of what a title stands over, where that is its last word.
+    """How large the model is of what a title stands over, where that is its last word, or the
+    device is.
 
     >>> size_of_title(Line(1, "## Long context (14B)", 1, {}))["model_size"].text
+    '14'
+    >>> size_of_title(Line(1, "# Notes: 14B on our H100 nodes", 1, {}))["model_size"].text
     '14'
     >>> size_of_title(Line(1, "## Loss on FineWeb-Edu, 10B", 1, {}))
     {}
     """
     found = _ENDS_IN_SIZE.fullmatch(line.text)
+    if found is not None and found["on"] and only(found["on"]) is None:
+        return {}
     if found is None or _OTHERWISE.search(line.text) or _OF_DATA.search(found["what"]):
         return {}
     at = line.column + found.start("size")

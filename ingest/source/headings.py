@@ -102,7 +102,8 @@ _A_SETTING = (
 _IN_EAST_ASIA = (
     r"(?:(?:测试|实验|训练|预训练|评测|硬件|软件|模型|超|実験|計測|測定|学習|ベンチマーク|実行"
     r"|モデル|모델|ハードウェア|ソフトウェア|运行|计算|公共|统一|基本|通用|集群|共通|計算"
-    r"|실험|학습|측정|테스트|벤치마크|공통|훈련)(?:の)? ?){0,2}"
+    r"|환경|실험|학습|측정|테스트|벤치마크|공통|훈련|环境|软硬件|系统|[GNX]PU|加速卡"
+    r"|[A-Z][A-Za-z]{2,11}(?= ?[GNX]PU))(?:の)? ?){0,2}"
     r"(?:环境|配置|设置|参数|条件|平台|集群|硬件|软硬件环境|結構|模型结构|模型实现|超参数?|并行配置|環境|設定|パラメータ|机器|约定|前提|说明"
     r"|优化策略|优化方法|설정|환경|조건|ハードウェア|ソフトウェア|計算機|構成|하드웨어|소프트웨어|장비|구성)"
 )
@@ -113,7 +114,7 @@ _AND_IN_EAST_ASIA = r" ?(?:と|・|、|および|及び|和|与|及|및|과|와|
 _BESIDE_IN_EAST_ASIA = (
     r"(?:(?:使用|对象|対象|사용)?(?:の)? ?(?:モデル|模型|모델|データ(?:セット)?"
     r"|数据(?:集)?|데이터(?:셋)?"
-    r"|コード|代码|코드|(?:計測|測定|评测|测试|测量|측정)? ?(?:方法|방법)))"
+    r"|コード|代码|코드|运行(?:信息|情况|方式)|(?:計測|測定|评测|测试|测量|측정)? ?(?:方法|방법)))"
 )
 """A word that such a heading may have beside it: `環境とモデル`."""
 
@@ -160,7 +161,8 @@ _SET_UP = deferred(
     rf"(?:,? (?:and|&) |, |/| & )?)+(?:(?: we)? used| details| versions| specs|,? in (?:short"
     rf"|brief))?\W*"
     rf"|{NUMBERED}(?:{_BESIDE_IN_EAST_ASIA}{_AND_IN_EAST_ASIA})?{_IN_EAST_ASIA}"
-    rf"(?:{_AND_IN_EAST_ASIA}(?:{_IN_EAST_ASIA}|{_BESIDE_IN_EAST_ASIA})){{0,2}}\W*"
+    rf"(?:{_AND_IN_EAST_ASIA}(?:{_IN_EAST_ASIA}|{_BESIDE_IN_EAST_ASIA})){{0,2}}"
+    r"(?:信息)?(?:参考|说明|一览)?\W*"
     rf"|{NUMBERED}(?:Umgebung|System|Hardware|Maschine|Systeme|Rechner)(?: und (?:Software|Hardware"
     r"|Methodik|Konfiguration|Messung|Modelle?|Daten))?\W*"
     rf"|{NUMBERED}(?:Syst[èe]mes?|Machines?|Mat[ée]riel|Plateforme|Sistema|Hardware)"

@@ -540,7 +540,7 @@ def _raise_set_ups(
         path: _model_of_script(path, context.titles) or path[:-1] for path in paths
     } | {
         path: path[:-2] for line, path in context.sections
-        if (path[:-1] in paths and part_of_set_up(context.titles[line]))
+        if (path[:-1] in paths and (path in paths or part_of_set_up(context.titles[line])))
         or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
     }  # fmt: skip
     written = _configurations(blocks, texts)

@@ -173,12 +173,14 @@ class Nest:
     open: list[tuple[int, str]] = field(default_factory=list)
     last: int = 0
     block: Block | None = None
+    braced: int = -1  # how far the line before stands in, where it ends with a brace that it opens
 
     def aside(self, line: Line, block: Block | None) -> bool:
         """Whether a line stands under a key of something else than the model's training."""
         of_text = block is None and HEADING.match(line.text)
         if line.number > self.last + 40 or of_text or block is not self.block:
             self.open.clear()
+            self.braced = -1
         self.last, self.block = line.number, block
         placed = _PLACED.match(line.text) if "]" in line.text else None
         begin = placed.end() if placed else 0
@@ -188,8 +190,7 @@ class Nest:
             self.open = [(-1, table[1])]
             return False
         if line.text.strip():
-            while self.open and self.open[-1][0] >= inward:
-                self.open.pop()
+            self._close(inward, rest.strip())
         found = any(ASIDE.search(key) for _, key in self.open)
         if _OPENING.isdisjoint(rest):
             return found
@@ -202,6 +203,18 @@ class Nest:
             all_of_it = goes_on or rest.rstrip(" ,;.\\")[-1:] in _CLOSING
             found = found or (all_of_it and ASIDE.search(opens[1]) is not None)
         return found
+
+    def _close(self, inward: int, text: str) -> None:
+        """Leave the keys that a line does not stand below: those that stand as far in as it, but
+        for one whose brace is open and that holds lines which do not stand further in."""
+        closes = text[:1] in _CLOSING
+        if self.open and self.braced == inward and not closes:
+            self.open[-1] = (inward - 1, self.open[-1][1])
+        while self.open and self.open[-1][0] >= inward:
+            self.open.pop()
+        if closes and self.open and self.open[-1][0] == inward - 1:
+            self.open.pop()
+        self.braced = inward if text[-1:] == "{" and _OPENS.match(text) else -1
 
     def said_by(self, line: Line) -> dict[str, Cell]:
         """Configuration that a line of a block says with the keys around it: `tensor = 2` below

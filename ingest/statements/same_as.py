@@ -183,8 +183,8 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     """
     if " as " in line.text or line.text.startswith("as "):
         head = before.text.rstrip() + " " if before and before.number == line.number - 1 else ""
-        if of_model := _as_for(head, line, section):
-            return of_model
+        if as_others := _as_for(head, line, section) or _kept(line, section):
+            return as_others
     if not _MAY_END.search(line.text):
         return _same_things(line, section) if _MAY_BE_SAME.search(line.text) else None
     head = ""
@@ -219,6 +219,8 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
 _MAY_BE_SAME = re.compile(r"\b[Ss]ame |\b(?:the same|unchanged)[.,;]")
 
 _THING = r"(?:[a-z]+[ -]){0,2}[a-z]+"
+
+_SETTING = r"(?:[a-z]+[ _-]){0,2}[a-z]+"
 
 _THE_SAME = deferred(
     rf"\W*(?:(?:with|at|again|on|using|and|still) )*(?:exactly )?(?:the )?same "
@@ -255,6 +257,7 @@ _OF_THING = (
     (re.compile(r"(?:parallelism|parallel (?:layout|config\w*|degrees))"), _DEGREES),
     (re.compile(r"(?:activation )?(?:recomput\w+|checkpointing)"), _AGAIN),
     (re.compile(r"attention(?: kernel)?"), ("attention",)),
+    (re.compile(r"vocab(?:ulary)?(?: size)?"), ("vocab",)),
     (re.compile(r"optimi[sz]er|sharding|zero(?: stage)?"), _SHARDED),
     (re.compile(r"(?:hardware|machines?|nodes|gpus|cluster)"), ("gpu", "gpus_per_node")),
 )
@@ -287,6 +290,33 @@ def _as_for(head: str, line: Line, section: tuple[int, ...]) -> Reference | None
         return None
     place, first = f"model {found['name']}", line.number - bool(found.start() < len(head))
     return Reference(first, line.number, section, place, {}, frozenset(), frozenset(only))
+
+
+_KEPT = deferred(
+    rf"(?:^|(?<=[.;] ))\W*(?P<things>(?:the )?{_SETTING}"
+    rf"(?:(?:, | and |, and |/)(?:the )?{_SETTING}){{0,4}})"
+    r" (?:is|are|was|were|stays?|remains?)(?: (?:all|both|kept|exactly)){0,2}"
+    r" (?:(?:the same )?as|like) (?:above|before)\b(?! ?[0-9])",
+    re.IGNORECASE,
+)
+"""Settings that runs have of those above: `Context, vocabulary and precision are as above.`"""
+
+
+def _kept(line: Line, section: tuple[int, ...]) -> Reference | None:
+    """The reference of a sentence that names settings to be as those above."""
+    found = _KEPT.search(line.text) if len(line.text) <= LONGEST else None
+    if found is None:
+        return None
+    things = [re.sub("_", " ", each) for each in _BETWEEN.split(found["things"].casefold())]
+    named = [
+        {name for words, names in _OF_THING if words.fullmatch(thing.removeprefix("the "))
+         for name in names}
+        for thing in things
+    ]  # fmt: skip
+    if not all(named):
+        return None
+    only = frozenset(name for each in named for name in each)
+    return Reference(line.number, line.number, section, "above", {}, frozenset(), only)
 
 
 def _same_things(line: Line, section: tuple[int, ...]) -> Reference | None:
@@ -371,7 +401,8 @@ def taken_over(
     them, `comments` the lines on which comments of a thread begin.
     """
     for each in references:
-        spoken = [s for s in statements if s.line < each.line and not (s.of_run or s.subject)]
+        spoken = [s for s in statements if s.line < each.line and not s.of_run]
+        spoken = [s for s in spoken if each.only or not s.subject]
         values = _said_at(each, spoken, titles, sections, comments)
         here = {
             name: cell for s in statements if each.begin <= s.line <= each.line
@@ -421,7 +452,7 @@ def _said_at(
         if path == each.section or path == each.section[: len(path)]:
             continue
         said = _alike(s for s in spoken if s.section == path)
-        if len(said.keys() & SETTINGS) >= LEAST:
+        if len(said.keys() & SETTINGS) >= LEAST or not each.only.isdisjoint(said):
             return said
     return {}
 

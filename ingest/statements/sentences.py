@@ -326,6 +326,7 @@ _LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled
 
 _LISTED = deferred(
     r"[*_`]*\s*(?:[,;:).+&]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
+    r"|(?:again|too|here|as well)(?=\W|$)"
     r"|(?:for|in|on) (?:all|every|each)\b)"
 )
 """Around a switch that is an item of a list, and so on."""
@@ -339,7 +340,7 @@ _OF_NO_RUNS = deferred(
 """Words of a sentence about what recomputation is, or may be, beside those on how runs ran."""
 
 _SWITCHES = {
-    re.compile(r"\bsequence[ -]parallel(?:ism)?\b(?! ?[=:])"): ("sequence_parallel", "True"),
+    re.compile(r"\b[Ss]equence[ -][Pp]arallel(?:ism)?\b(?! ?[=:])"): ("sequence_parallel", "True"),
     re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""

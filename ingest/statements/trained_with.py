@@ -82,7 +82,8 @@ _OTHERWISE = deferred(
     r"checkpoints?|tokeni[sz]\w+|data ?sets?|inference|serving|alternative|against|outperform\w*|"
     r"faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?|documentation|paper|blog|"
     r"without|can be|could|also|earlier|previously|formerly|if|or|either|recommended|"
-    r"optional\w*|cannot|not)\b|转换|对比"
+    r"optional\w*|cannot|not|(?:and|,) (?:the|an)other|implementations of"
+    r"|interchange\w*)\b|转换|对比"
     rf"|\b(?:is|was) (?:an?|the|our|my) {_OWN} (?:[^.;]{{0,60}} )?(?:on top of|built (?:up)?on|atop"
     rf"|around|over|wrapping)\b|\b(?:is|ist|est) (?:ein|une?) [^.;]{{0,40}}\b(?:auf Basis|basé)\b",
     re.IGNORECASE,
@@ -103,7 +104,8 @@ SHORT = 60
 LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
 """A link in Markdown: its text."""
 
-_SENTENCE = deferred(r"(?<=[a-z0-9)`*])\. (?=[A-Z`*\[])|。")
+_SENTENCE = deferred(r"(?<=[a-z0-9)`* ])\. {1,400}(?=[A-Z`*\[])|。")
+"""Between sentences; in place of a link there are blanks in front of it, or behind."""
 
 
 def trained_with(line: Line, *, heading: bool) -> dict[str, Cell]:

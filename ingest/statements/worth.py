@@ -197,6 +197,9 @@ _RAN_WITH = (
     r" (?:the (?:flags?|options?) )?|\b(?:(?:same|gleicher?|derselbe)(?: (?:command|runs?|settings?"
     r"|script|set-?up|config\w*|flags|options|model|job|befehl|aufruf))?(?: as)?|above),?"
     r" (?:above,? )?(?:but )?(?:with|plus|adding|mit|\+) (?:the (?:flags?|options?) )?)`--[A-Za-z]"
+    r"|(?i:^[\W_]*(?:with|using|mit|avec|con|com|使用|采用) ?(?:(?:the|den|les) )?"
+    r"(?:(?:flags?|options?|optionen) )?)`--[A-Za-z][^`]{1,60}`(?:(?:,| and|,? plus|,? und|,? et)?"
+    r" `--[A-Za-z][^`]{1,60}`){0,6}[\W_]*$"
 )
 """An option alone in a sentence that says what was run with it, in polars' syntax."""
 

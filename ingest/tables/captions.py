@@ -365,7 +365,8 @@ _NONE = re.compile(r"(?:0|no|none|false|off|full|n/?a|[-–—✗✘❌×\s])*",
 _HEADING = re.compile(r"\s*(#{1,6})\s")
 
 _STATED = re.compile(
-    r"\b(?:us(?:es?|ed|ing)|with|via)\s+\W{0,2}(?:(?:q-?)?lora|dora|peft)\b"
+    r"\b(?:us(?:es?|ed|ing)|with|via)\s+(?:[^.;:|]{2,60}?\s(?:and|plus|\+)\s+)?\W{0,2}"
+    r"(?:(?:q-?)?lora|dora|peft)\b(?!['’]s)(?! (?:are|is|was|were|both)\b)"
     r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:"
     r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$"
     r"|^[\s>*+_`-]*(?:all|every\w*)\b(?: (?!but|except|full)[\w-]+){0,4}? (?:q-?)?"

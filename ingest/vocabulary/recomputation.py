@@ -32,7 +32,8 @@ _WORDS: Mapping[HowMuch, str] = {
         " отключён отключен отключена не-используется ✗ ✘ ❌"
     ),
     "selective": (
-        "selective selectively sel core_attn core-attn 选择 选择性 选择式 选择性地"
+        "selective selectively sel core_attn core-attn sac sac-op op-sac op-level-sac per-op-sac"
+        " per-operator-sac per-op op-level selective-op 选择 选择性 选择式 选择性地"
         " 選択 選択的 選択的な セレクティブ 선택 선택적 선택적으로 셀렉티브"
         " selektiv selektive selektiver selektives sélectif sélective sélectivement"
         " selectivo selectiva seletivo seletiva selettivo selettiva"
@@ -132,6 +133,8 @@ def how_much_again(text: str) -> HowMuch | None:
     ('none', 'on', None)
     >>> how_much_again("the whole layer"), how_much_again("router and expert MLP")
     ('full', 'selective')
+    >>> how_much_again("per-op SAC"), how_much_again("SAC (op)"), how_much_again("SAC, every 2nd")
+    ('selective', 'selective', None)
     >>> how_much_again("experts only"), how_much_again("only attention")
     ('selective', 'selective')
     >>> how_much_again("attention and MLP"), how_much_again("nothing_saveable")

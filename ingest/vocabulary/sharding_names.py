@@ -76,8 +76,18 @@ def sharding_labelled(text: str) -> tuple[str, int] | None:
     (('FSDP', 0), ('FSDP', 0))
     >>> sharding_labelled("FSDP → DDP"), sharding_labelled("FSDP size 8")
     (None, None)
+    >>> sharding_labelled("FSDP with NO_SHARD"), sharding_labelled("FULL_SHARD vs NO_SHARD")
+    (('NO_SHARD', 10), None)
     """
+    if strategies := list(_STRATEGY.finditer(text)):
+        told = {each[0] for each in strategies}
+        doubtful = len(told) > 1 or _DOUBTFUL.search(_STRATEGY.sub(" ", text))
+        return None if doubtful else (strategies[0][0], strategies[0].start())
     return _told(_LABEL.match(text), text)
+
+
+_STRATEGY = re.compile(r"\b(?:FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD)\b")
+"""A way of sharding by its name in FSDP, wherever in a label: `FSDP (bf16, FULL_SHARD)`."""
 
 
 def _told(found: re.Match[str] | None, text: str) -> tuple[str, int] | None:
