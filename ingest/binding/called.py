@@ -18,6 +18,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.scopes import size_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -258,7 +259,8 @@ def models_printed(rows: Iterable[Record]) -> dict[str, Record]:
     found = dict[str, Record]()
     for row in rows:
         cell = row.cells.get("model")
-        if cell is not None and cell.value_origin == "printed" and _A_NUMBER.search(cell.text):
+        alone = cell is not None and size_of(cell.text) is not None  # a size is no name
+        if cell and not alone and cell.value_origin == "printed" and _A_NUMBER.search(cell.text):
             found.setdefault(cell.text, row)
     return found
 

@@ -123,6 +123,8 @@ def shaped(
         if any(_contradicts(record.cells.get(name), cell) for name, cell in of_it.items()):
             continue
         for name, cell in shape.items():
+            if name == "model" and size_of(cell.text):
+                continue  # a size is no name
             held = record.cells.get(name)
             if held is None or (
                 held.value_origin == "assumed"

@@ -504,7 +504,9 @@ _OF_ITS = deferred(
 
 _ROWS = deferred(r"'?s?(?: (?:rows?|models?|runs?|ones?|family|entries|lines)\b)?")
 
-_WORD_ENDS = deferred(r"(?<=[A-Za-z0-9])(?![A-Za-z0-9]|\.[0-9]|(?<=[A-Za-z])[-_][A-Za-z])")
+_WORD_ENDS = deferred(
+    r"(?<=[A-Za-z0-9])(?![A-Za-z0-9]|_[A-Za-z]|\.[0-9]|(?<=[A-Za-z])[-_][A-Za-z])"
+)
 
 
 def _ends(text: str, begin: int) -> list[int]:

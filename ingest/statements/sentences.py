@@ -340,7 +340,11 @@ _OF_NO_RUNS = deferred(
 """Words of a sentence about what recomputation is, or may be, beside those on how runs ran."""
 
 _SWITCHES = {
-    re.compile(r"\b[Ss]equence[ -][Pp]arallel(?:ism)?\b(?! ?[=:])"): ("sequence_parallel", "True"),
+    re.compile(
+        r"(?:\bsequence|(?<=[\w+,&(] )Sequence)[ -][Pp]arallel(?:ism)?\b(?! ?[=:])"
+        r"(?! (?:attention|implement|method|kernel|version|group))"
+        r"|\bSequence[ -][Pp]arallel(?:ism)? (?:is|was) (?:always )?(?:on|enabled|active|used)\b"
+    ): ("sequence_parallel", "True"),
     re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""
