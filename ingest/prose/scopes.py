@@ -462,8 +462,9 @@ def meant(text: str, models: Iterable[str]) -> set[str]:
 def _mentions(text: str, models: Sequence[str]) -> Iterator[_Token]:
     """Where a text names models of rows, each with the names of all rows that it may be."""
     held = _by_beginning(tuple(sorted(set(models))))
-    if not held:
-        return
+    small = text.casefold()
+    if not any(key.partition(" ")[0] in small for key in held):
+        return  # most texts name none, not even by a first word
     found = [
         each for each in _CALLED.finditer(text)
         if not _LIKE.search(text, 0, each.start()) and not _OF_ITS.match(text, each.end())
