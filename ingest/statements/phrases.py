@@ -270,8 +270,8 @@ _NOT_HERE = deferred(
     r"(?: was| were)? asked?(?:ing)?\b[^,;:.]{0,60}",
     re.IGNORECASE,
 )
-"""What the runs below a line have not, `full recomputation instead of selective`, and who wanted
-them."""
+"""Settings that the runs below a line have not, `full recomputation instead of selective`, and
+who wanted them."""
 
 
 def _compared(text: str) -> str:
