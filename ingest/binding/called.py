@@ -149,14 +149,26 @@ def model_of_page(paragraphs: Iterable[Paragraph]) -> Cell | None:
         if headings > 1 or each.behind_table:
             return None
         for sentence in () if each.heading else sentences(each.text):
-            name = model_named(sentence) if _GIVES.match(sentence) else None
-            if name and SIZED.search(name) and len(sizes_in(sentence)) == 1:
+            shared = _SHARES.match(sentence) is not None
+            name = model_named(sentence) if shared or _GIVES.match(sentence) else None
+            sized = name is not None and SIZED.search(name) is not None
+            if name and (len(sizes_in(sentence)) == 1 if sized else shared):
                 cell = each.placed(Cell(name, 0, each.text.index(name)))
                 return cell._replace(value_origin="assumed", law=MODEL_OF_PAGE)
     return None
 
 
 MODEL_OF_PAGE = "the model whose numbers the document says that it gives"
+
+_SHARES = re.compile(
+    r"\W*this (?:repo(?:sitory)?|folder|directory|example|project|package|recipe)"
+    r" (?:contains|provides|has|holds|includes|offers|shows)\b"
+    r"(?!.*\b(?:inference|serv(?:e|ing)|models? (?:such as|like|including)|several|various)\b)"
+    r".{0,80}?\b(?:(?:pre-?)?train|fine-?tun|benchmark)(?:e|ing)?\b",
+    re.IGNORECASE,
+)
+"""How a page begins that tells what its scripts train: `This repository has a recipe to train
+X.`"""
 
 _GIVES = re.compile(
     r"\W*(?:(?:本页|本文档?|本报告|本仓库)(?:给出|列出|汇总|记录|展示|报告|提供|整理)"

@@ -504,9 +504,14 @@ def _part(text: str) -> dict[str, str] | None:
 _WORDS = {
     **dict.fromkeys(("flash", "flashattn", "fa2", "fa3"), ("attention", "flash")),
     "unfused": ("attention", "unfused"),
-    **dict.fromkeys(("ac", "ckpt", "remat", "recompute"), ("activation_checkpointing", "True")),
+    **{
+        f"{what}{sign}{how}": ("activation_checkpointing", str(how in ("", "true", "on")))
+        for what in ("ac", "ckpt", "remat", "recompute")
+        for how in ("", "true", "false", "on", "off")
+        for sign in (("", "=", "-") if how else ("",))
+    },
 }
-"""Parts of a layout without a number, and what each says: `tp4pp2-mbs1-flash`."""
+"""Parts of a layout without a number, and what each says: `tp4pp2-mbs1-flash`, `nl24_actrue`."""
 
 _DATE = deferred(r"(?:20[0-9]{2}-?[01][0-9]|[01][0-9]-)-?[0-3][0-9](?:-?[0-9]{4,6})?")
 

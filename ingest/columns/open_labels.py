@@ -465,11 +465,11 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     """The model that the label over the names of the rows is, and its cell, where every one of
     these is a layout, a machine or a number, or begins with its name and goes on with numbered
     parts: `BERT | ours | theirs`, below it `tp2_pp4_mb8` or `bert_L24_b8`; a name with its size,
-    `Mistral 7B`, is that of all rows that name no other."""
+    `Mistral 7B`, is that of all rows that name no other. Devices may be counted behind it."""
     if not grid.heads or grid.labels or not grid.heads[-1].cells:
         return None
     cell = grid.heads[-1].cells[0]
-    label = plain(cell.text)
+    label = _ON_SO_MANY.sub("", plain(cell.text))
     model = label if _A_FAMILY.fullmatch(label) or model_named(label) == label else None
     texts = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.blank]
     if model is None or not texts or len(label) > LONGEST:
@@ -478,6 +478,15 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     apart = any({"model", "model_size"} & told.keys() for told in said)
     sure = model_named(label) == label and SIZED.search(label) and not any(map(model_named, texts))
     return (model, cell) if (sure or all(said)) and not apart else None
+
+
+_ON_SO_MANY = re.compile(
+    r"(?:, ?| ?[(（]| on | @ ?| [–—-] )"
+    r"(?:[0-9]+ ?[x×]? ?(?:GPUs?|NPUs?|cards?|devices?|nodes?|卡|机)"
+    r"|[0-9]+n[0-9]+[gc])(?:[, /x×]+[0-9]+ ?(?:GPUs?|NPUs?|cards?|devices?|nodes?|卡))?[)）]?$",
+    re.IGNORECASE,
+)
+"""Behind the name of a model: how many devices the rows below it have, `BERT, 8 GPUs`."""
 
 
 def _in_parts(name: str, model: str) -> dict[str, str]:

@@ -322,7 +322,8 @@ _REASON = deferred(
     r",? \b(?:because|as (?=only [0-9]|no (?:more|larger|longer)\b)"
     r"|since (?=(?:it|they|we|the|there|this|only|no|most|otherwise)\b"
     r"|[\w-]+ (?:is|was|were|are|has|had|does"
-    r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))[^;]*",
+    r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))"
+    r"(?:[^;:]|:(?!\W*$))*",
     re.IGNORECASE,
 )
 
@@ -415,7 +416,17 @@ _ONE_ROW = deferred(
 """A sentence about some of the rows, and no word of which they are in them."""
 
 
+_BUT_FOR_NOTES = deferred(
+    r"\b(?:unless|except|but|if not)(?: (?:where|when|as|if))?(?: otherwise| it is)?"
+    r" (?:noted|stated|given|said|named|listed|marked|shown|specified|mentioned|indicated)"
+    r"(?: otherwise)? (?:in|by) (?:the )?(?:\w+ )?(?:columns?|row|label)\b",
+    re.IGNORECASE,
+)
+"""A sentence about all rows but those that say otherwise: `unless noted in the last column`."""
+
+
 def _of_others(sentence: str) -> bool:
+    sentence = _BUT_FOR_NOTES.sub(" ", sentence)
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):

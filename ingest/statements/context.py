@@ -19,7 +19,7 @@ from assay.ingest.columns.composite import size_alone
 from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
-from assay.ingest.columns.titles import OF_DEVICES, line_of_other, model_named
+from assay.ingest.columns.titles import OF_DEVICES, family_named, line_of_other, model_named
 from assay.ingest.columns.turns import turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.counted_machines import one_of_each
@@ -1217,13 +1217,29 @@ def _placed(
     first row of the tables that it is a note below."""
     if noted and not statement.until:
         statement = replace(statement, since=noted)
-    if statement.until or not (environment or block or line.prefix):
+    subject = block.subject if block else _of_item(line)
+    if statement.until or not (environment or block or line.prefix or subject):
         return statement
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
-        statement.of_run or bool(line.prefix), block.subject if block else "",
+        statement.of_run or bool(line.prefix), subject,
         environment and not block, caption=statement.caption, since=statement.since,
     )  # fmt: skip
+
+
+_ITEM = deferred(
+    r"\s*[-*+] \*\*(?P<name>[^*:：]{2,40}?)(?P<model> models?)?(?:[:：]\*\*|\*\* ?[:：]) ",
+    re.IGNORECASE,
+)
+
+
+def _of_item(line: Line) -> str:
+    """The model that an item of a list is about: `- **BERT Model**: sequence length 512`."""
+    found = _ITEM.match(line.text)
+    if found is None:
+        return ""
+    name = found["name"]
+    return name if found["model"] or name in (model_named(name), family_named(name)) else ""
 
 
 def _of_host(statement: Statement, line: Line, source: str) -> Statement:

@@ -263,6 +263,17 @@ def _of_what_follows(text: str) -> str:
     return _FOR_COMPARISON.sub(" ", text.replace(" tried ", " "))
 
 
+_NOT_HERE = deferred(
+    r"\b(?:(?:instead|in place|in lieu) of|rather than) (?:the |our )?(?:full|selective|none|no)\b"
+    r"(?: (?:activation |gradient )?(?:re-?comput\w+|check-?point\w+|AC|remat)\b)?"
+    r"|\b(?:because|since|as) (?:someone|somebody|people|you|he|she|they|@[\w-]+)"
+    r"(?: was| were)? asked?(?:ing)?\b[^,;:.]{0,60}",
+    re.IGNORECASE,
+)
+"""Settings that the runs below a line have not, `full recomputation instead of selective`, and
+who wanted them."""
+
+
 def _compared(text: str) -> str:
     """The same where it has no colon at its end and is of nothing else."""
     told = "comparison" in text and _ON_WHAT.fullmatch(signed(text))
@@ -356,8 +367,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
-    if " unless " in line.text or " except " in line.text:
-        line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    line = _but_for_what_is_not(line)
     plain = in_english(by_commas(line.text))
     sentences = list(_sentences(without_some(plain.text)))
     for begin, whole in sentences:
@@ -394,6 +404,15 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
+
+
+def _but_for_what_is_not(line: Line) -> Line:
+    """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
+    if " unless " in line.text or " except " in line.text:
+        line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if _OPENS.search(line.text):
+        line = line._replace(text=_NOT_HERE.sub(lambda told: " " * len(told[0]), line.text))
+    return line
 
 
 def _amount(cell: Cell) -> str:
