@@ -96,7 +96,7 @@ from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, 
 from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
-from assay.ingest.vocabulary.program_names import program_named
+from assay.ingest.vocabulary.program_names import is_library, program_named
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
 
@@ -871,6 +871,9 @@ OF_PROGRAMS = {
 }  # fmt: skip
 """Labels of columns that name with what each row was trained."""
 
+OF_IMPLEMENTATIONS = {"implementation", "impl", "engine", "code", "stack", "实现"}
+"""Labels of columns that may do so, or name a part of it: `PyTorch 2.3`, `eager`."""
+
 
 def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
     """Whether a row names another program than the one that its document does; of columns side by
@@ -879,6 +882,12 @@ def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
         if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
             own = program_named(text, any_case=True)
             if own is None or own.text.partition(" ")[0] != cell.text.partition(" ")[0]:
+                return True
+        elif normalise(label) in OF_IMPLEMENTATIONS:
+            own = program_named(text, any_case=True)
+            called = own.text if own else text.strip(" *`")
+            other = called.partition(" ")[0] != cell.text.partition(" ")[0]
+            if other and (own or is_library(called.partition(" ")[0])):
                 return True
     return False
 

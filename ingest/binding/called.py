@@ -1,8 +1,8 @@
 """Names of the models of rows of tables, and the sizes of these models that the prose says.
 
 In: the rows of a document's tables, and its paragraphs. Out: the same rows, with the model that a
-column of cases names, the one model of its size, or the one model of the document; and the size
-that the text nearest to a table says.
+column of cases names, the one model of its size, that of a family of which they print the size
+alone, or the one model of the document; and the size that the text nearest to a table says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 
-from assay.ingest.binding.around import OWN
+from assay.ingest.binding.around import AROUND, OWN, SET_UP
 from assay.ingest.binding.mentions import Paragraph, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
@@ -254,9 +254,13 @@ def by_size(
     }  # fmt: skip
 
 
-def call(row: Record, called: Mapping[str, Cell | None]) -> None:
-    """Call the model of a row that says its size alone by the one name of that size."""
+def call(
+    row: Record, called: Mapping[str, Cell | None], around: Sequence[tuple[Paragraph, int]]
+) -> None:
+    """Call the model of a row that says its size alone by the one name of that size; of one that
+    prints it, by its family."""
     size = row.cells.get("model_size")
+    _call_by_family(row, around)
     if size is None or "model" in row.cells or size.value_origin == "printed":
         return
     for name, cell in called.items():
@@ -264,6 +268,67 @@ def call(row: Record, called: Mapping[str, Cell | None]) -> None:
             law = "the one model of that size that the document names"
             row.cells["model"] = cell._replace(value_origin="assumed", law=law)
             return
+
+
+def _call_by_family(row: Record, around: Sequence[tuple[Paragraph, int]]) -> None:
+    """Call the model of a row that prints its size alone by the one family that the text nearest
+    above it says the models to be of: `GPT-style models`."""
+    held, size = row.cells.get("model"), row.cells.get("model_size")
+    if size is None or size.value_origin != "printed" or not (
+        held is None or _A_SIZE.fullmatch(held.text)
+    ):  # fmt: skip
+        return
+    for paragraph, place in around:
+        if place not in (OWN, AROUND, SET_UP) or paragraph.first > row.line:
+            continue
+        told = [found for each in sentences(paragraph.text) for found in _families_in(each)]
+        if len({found["family"].casefold() for found in told}) > 1:
+            return
+        for found in told[:1]:
+            own = f"{number_of(size) or 0:g}"
+            sizes = {(each["size"] or "").strip().upper() for each in told}
+            if any(said and not as_large(said, own) for said in sizes):
+                return
+            name = found["family"]
+            cell = paragraph.placed(Cell(name, 0, paragraph.text.index(name)))
+            sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
+            called = held.text if held else f"{size.text}{sign}"
+            row.cells["model"] = cell._replace(text=f"{name} {called}", value_origin="stated")
+            return
+
+
+_A_SIZE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,2})? ?[BMT]", re.IGNORECASE)
+
+
+def _families_in(sentence: str) -> list[re.Match[str]]:
+    """Where a sentence says of which family models are that were trained, and of no others.
+
+    >>> [found["family"] for found in _families_in("All runs are GPT-style models in fp16.")]
+    ['GPT']
+    >>> _families_in("This is as fast as GPT models, unlike T5 models.")
+    []
+    """
+    found = list(_FAMILIES.finditer(sentence))
+    return [] if found and _OF_OTHER_MODELS.search(sentence) else found
+
+
+_FAMILIES = deferred(
+    r"(?<![\w./-])(?:(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?[BM])[ -](?:param(?:eter)?s? )?)?"
+    r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
+    r"|Pythia|MPT|Nemotron|Granite|DeepSeek)(?:-?[0-9](?:\.[0-9])?)?)"
+    r"(?:[- ](?:style|like|type|based))?"
+    r"(?:(?: (?:language|causal|dense|decoder(?:-only)?|transformer)){0,2}[ -]"
+    r"(?:models?|LLMs|family|Modellen?)\b| ?(?:系列)?(?:的)?(?:模型|モデル|모델))"
+)
+"""A family of models, and words for models of it: `GPT-style models`, `a 98B GPT model`."""
+
+_OF_OTHER_MODELS = deferred(
+    r"\b(?:than|vs\.?|versus|unlike|compar\w+|instead|except|baselines?|as (?:for|with|in|fast)"
+    r"|(?<!-)like|similar|support\w*|inference|serving|reward|teacher|draft|e\.g|such as|also"
+    r"|download\w*|convert\w*|previous\w*|earlier|next|will)\b|相比|对比|支持|推理|と比べ",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose models are perhaps not those of the rows."""
 
 
 def models_printed(rows: Iterable[Record]) -> dict[str, Record]:

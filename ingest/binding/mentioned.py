@@ -125,7 +125,7 @@ def mentioned(
                 row.cells |= trained
             _within_its_batch(row)
             _shared_by_all(row)
-            call(row, called)
+            call(row, called, near)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 model = only[0] if only and around.is_over(only[1], row.line) else None
                 model = model or _of_all_above(of_all, row, around)

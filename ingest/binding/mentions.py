@@ -49,6 +49,15 @@ class Clause(NamedTuple):
     tables: frozenset[str] = frozenset()  # whose runs its sentence is of, by their numbers
 
 
+_LEADS_AWAY = deferred(
+    r"(?<=[.;] )(?:[Pp]lease )?(?:[Ss]ee|[Vv]isit|[Rr]efer to|[Cc]onsult|[Cc]heck|[Ll]ook at)\b"
+    r"[^.;]{1,80}?\b(?:pages?|docs?|documentation|guides?|link|README)\b"
+    r"(?:[^.;]|[.](?=[^ ])){0,160}? (?:for|about|on) (?:the )?[^.;]{1,80}[.;]?"
+    r"|(?<=[。；])关于[^。；]{1,40}(?:请?参?[见考阅]|在)[^。；]{0,40}(?:页面|文档|链接)[^。；]{0,20}"
+)
+"""A sentence that says where else something is: `See this page for the A100.`"""
+
+
 @dataclass(frozen=True)
 class Paragraph:
     """Consecutive lines of prose, or a heading; what its clauses mention is read when asked for."""
@@ -80,6 +89,7 @@ class Paragraph:
     def text(self) -> str:
         """Its lines without markup, one behind the other."""
         whole = "".join(f"{_unmarked(line.text)} " for line in self.lines)
+        whole = _LEADS_AWAY.sub(lambda found: " " * len(found[0]), whole)
         return _IN_GROUPS.sub(lambda found: found[0].translate(_BLANKS), whole)
 
     @cached_property

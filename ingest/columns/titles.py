@@ -769,6 +769,27 @@ def family_named(text: str) -> str | None:
     return found[1]
 
 
+def _named_with_size(text: str) -> str | None:
+    """The model that a heading names by its family and, in brackets, its size.
+
+    >>> _named_with_size("## GPT-2 (124M)"), _named_with_size("### Llama 3 (8B) training")
+    ('GPT-2 (124M)', 'Llama 3 (8B)')
+    >>> _named_with_size("## Layout 2 (7B)"), _named_with_size("GPT-2 (124M) is small")
+    (None, None)
+    """
+    found = _WITH_SIZE.fullmatch(text) if "#" in text and "(" in text else None
+    return found[1] if found else None
+
+
+_WITH_SIZE = deferred(
+    r"\s*#{1,6} (?:[0-9.]{1,6} )?((?:BERT|GPT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mistral"
+    r"|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|T5|ViT|DiT|Mamba)"
+    r"(?:[- ]?[0-9](?:\.[0-9])?)?(?: (?:XL|[Ll]arge|[Mm]edium|[Ss]mall))?"
+    r" \([0-9]{1,4}(?:\.[0-9]{1,2})? ?[BM]\))"
+    r"(?: (?:pre-?)?(?:training|model|results|benchmarks?|performance|throughput))?[\s:#]*"
+)
+
+
 _NO_FAMILY = deferred(
     r"(?:FSDP|HSDP|DDP|ZeRO|DeepSpeed ?[0-9]|CUDA|Cuda|PyTorch|Torch|ROCm|JAX|Appendix|Set-?up"
     r"|Week|Day|Level|Float|INT|Int|Benchmark|Results?|Scenario|Chapter|Job|Machine|Cluster|GPU|Issue"
@@ -824,7 +845,7 @@ def _said(line: str) -> Mapping[str, Cell]:
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
         put(name, word)
-    put("model", model_named(text))
+    put("model", model_named(text) or _named_with_size(text))
     plain = signed(text) if known else text
     alone = "gpus" not in said and _OF_ONE.search(plain) and not _OF_A_NODE.search(plain)
     alone = alone and not (_OF_A_PROCESS.search(plain) or _IN_STEPS.search(plain))

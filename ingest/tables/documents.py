@@ -883,7 +883,10 @@ def _stands_for(short: str, text: str) -> bool:
 
     >>> _stands_for("EP", "number of epochs"), _stands_for("EP", "expert parallelism")
     (True, False)
+    >>> _stands_for("MFU", "what we log as `throughput/mfu`")  # itself, again
+    False
     """
+    text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(short)}(?![A-Za-z0-9])", " ", text, flags=re.I)
     letters = r"(?:\w*|\w*\W+)".join(re.escape(letter) for letter in short)
     spelled = re.search(rf"\b{letters}", text, re.IGNORECASE) is not None
     return spelled and not _OF_LAYOUT.search(text)

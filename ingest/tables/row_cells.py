@@ -216,15 +216,14 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells.setdefault("zero_stage", Cell(stage[1], at.line, at.column))
     for name, value in told.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
-    size = size_alone(plain(text)) if spec.name == "model" else None
-    if size:
-        record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
     bare = text.rpartition("(")[0].strip() or text if told else text
     if spec.name == "model" and (remarked := _name_and_remark(plain(bare))):
         record.other.append((spec.name, remarked[1]))
         for name, value in layout(remarked[1]).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
         bare = remarked[0]
+    if size := size_alone(plain(bare)) if spec.name == "model" else None:
+        record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
     compared = _AS_REFERENCE.fullmatch(plain(bare)) if spec.name == "gpu" else None
     if compared and only(compared[1]):
         record.other.append((spec.name, compared[2]))
@@ -241,11 +240,13 @@ _AS_REFERENCE = re.compile(
 
 
 def _name_and_remark(text: str) -> tuple[str, str] | None:
-    """The name of a model, and what a cell says behind it of its run: `HuBERT-Base, packed`."""
+    """The name of a model, and what a cell says behind it of its run: `HuBERT-Base, packed`,
+    `18B, 4 NICs`."""
     name, comma, rest = text.partition(", ")
     if not comma:
         name, comma, rest = text.partition(" + ")
-    return (name, rest) if comma and rest and model_named(name) == name else None
+    named = model_named(name) == name or (size_alone(name) and not size_alone(rest))
+    return (name, rest) if comma and rest and named else None
 
 
 def _count_listed(record: Record, column: Column, text: str, at: Span) -> None:

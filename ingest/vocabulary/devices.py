@@ -65,8 +65,9 @@ _SHORT = "V100S|H20-3e|BMG(?:-G[0-9]{2})?|L40[SG]?|L20|L4|A10|A16|A30|A40|H20|T4
 """Names so short that in small letters they are something else."""
 
 _KINDS = (
-    "TPU|IPU|NPU|DCU|MLU|HPU|Gaudi|Trainium|Inferentia|Ascend|Cerebras(?![-_ ]?GPT)|Graphcore"
-    "|SambaNova|Jetson|昇腾|寒武纪|昆仑芯|L40s"
+    "TPU|IPU|NPU|DCU|MLU|HPU|Gaudi(?![®™]? (?:[Ss]oftware|SDK|[Dd]river|[Ff]irmware))|Trainium"
+    "|Inferentia|Ascend(?! (?:[Ss]oftware|SDK|[Dd]river|[Ff]irmware))|Cerebras(?![-_ ]?GPT)"
+    "|Graphcore|SambaNova|Jetson|昇腾|寒武纪|昆仑芯|L40s"
 )
 """Kinds of devices: a text that names one alone does not say which of them it is."""
 
