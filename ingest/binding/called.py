@@ -271,12 +271,10 @@ def call(
 
 
 def _call_by_family(row: Record, around: Sequence[tuple[Paragraph, int]]) -> None:
-    """Call the model of a row that prints its size alone by the one family that the text nearest
-    above it says the models to be of: `GPT-style models`."""
-    held, size = row.cells.get("model"), row.cells.get("model_size")
-    if size is None or size.value_origin != "printed" or not (
-        held is None or _A_SIZE.fullmatch(held.text)
-    ):  # fmt: skip
+    """Call the model of a row that prints its size, and no name, by the one family that the text
+    nearest above it says the models to be of: `GPT-style models`."""
+    size = row.cells.get("model_size")
+    if size is None or size.value_origin != "printed" or "model" in row.cells:
         return
     for paragraph, place in around:
         if place not in (OWN, AROUND, SET_UP) or paragraph.first > row.line:
@@ -292,12 +290,10 @@ def _call_by_family(row: Record, around: Sequence[tuple[Paragraph, int]]) -> Non
             name = found["family"]
             cell = paragraph.placed(Cell(name, 0, paragraph.text.index(name)))
             sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
-            called = held.text if held else f"{size.text}{sign}"
-            row.cells["model"] = cell._replace(text=f"{name} {called}", value_origin="stated")
+            row.cells["model"] = cell._replace(
+                text=f"{name} {size.text}{sign}", value_origin="stated"
+            )
             return
-
-
-_A_SIZE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,2})? ?[BMT]", re.IGNORECASE)
 
 
 def _families_in(sentence: str) -> list[re.Match[str]]:
