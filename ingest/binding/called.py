@@ -312,7 +312,7 @@ _FAMILIES = deferred(
     r"(?<![\w./-])(?:(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?[BM])[ -](?:param(?:eter)?s? )?)?"
     r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
     r"|Pythia|MPT|Nemotron|Granite|DeepSeek)(?:-?[0-9](?:\.[0-9])?)?)"
-    r"(?:[- ](?:style|like|type|based))?"
+    r"(?:[- ](?:style|type))?"
     r"(?:(?: (?:language|causal|dense|decoder(?:-only)?|transformer)){0,2}[ -]"
     r"(?:models?|LLMs|family|Modellen?)\b| ?(?:系列)?(?:的)?(?:模型|モデル|모델))"
 )
