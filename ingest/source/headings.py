@@ -201,7 +201,9 @@ _SET_ASIDE = deferred(
     r"|requirements?|prerequisites?|roadmap|plan(?:s|ned)?|to ?do|try|tutorials?|demos?"
     r"|examples?|hands[- ]on|showcase|steps?|how to|licen[sc]e|citation|contents|links?"
     r"|references?|glossary|terms|notation|history|models?|recommend\w*|tips|tuning|cost|prices?"
-    r"|downloads?|api|options|outlook|theory|estimat\w*|expected|targets?|baselines?)\b"
+    r"|downloads?|api|options|outlook|theory|estimat\w*|expected|targets?|baselines?|runs?"
+    r"|experiments?|benchmarks?|scaling|throughput|speed|performance|ablations?|sweeps?"
+    r"|comparisons?)\b"
     r"|背景|简介|特性|亮点|安装|快速|推理|评[估测]|结果|结论|总结|更新|计划|支持|示例|教程|使用方法|模型|要求|目录"
     r"|背景|特徴|インストール|推論|評価|結果|結論|まとめ|更新|予定|対応|例|使い方|モデル|목차|설치|추론|평가|결과",
     re.IGNORECASE,

@@ -625,11 +625,12 @@ def _holding(context: Context, lines: Set[int]) -> set[tuple[int, ...]]:
 
 def _before_tables(context: Context, row: int, taken: Set[int]) -> set[tuple[int, ...]]:
     """The sections of prose above the first row of a document, whatever they are called, but for
-    those of something else, or of one model. In a thread each speaks for oneself."""
+    those of something else, of one model, or of one day. In a thread each speaks for oneself."""
     return {
         path for line, path in context.sections
         if line < row and precedes(context.titles[line])
         and not (context.comments or model_named(context.titles[line]))
+        and not _ENTRY.match(context.titles[line])
     } - _holding(context, taken)  # fmt: skip
 
 
