@@ -291,9 +291,12 @@ def _call_by_family(row: Record, around: Sequence[tuple[Paragraph, int]]) -> Non
             cell = paragraph.placed(Cell(name, 0, paragraph.text.index(name)))
             sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
             row.cells["model"] = cell._replace(
-                text=f"{name} {size.text}{sign}", value_origin="stated"
+                text=f"{name} {size.text}{sign}", value_origin="solved", law=OF_FAMILY
             )
             return
+
+
+OF_FAMILY = "the family that the text says the models to be of, and the size of the row"
 
 
 def _families_in(sentence: str) -> list[re.Match[str]]:

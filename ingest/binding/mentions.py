@@ -110,11 +110,26 @@ class Paragraph:
 
     def clause_at(self, line: int, column: int) -> Clause | None:
         """The clause that names a size of a model in which a place in one of the lines stands."""
+        place = self._place(line, column)
+        return next((c for a, b, c in self.of_models if a <= place < b), None)
+
+    def sentence_of(self, cell: Cell) -> str:
+        """The sentence that a cell of one of the lines stands in: by its column, or the only one
+        that has its text; empty where neither is one."""
+        place, at = self._place(cell.line, cell.column), 0
+        having = [text for text in sentences(self.text) if cell.text in text]
+        for text in sentences(self.text):
+            if at <= place < at + len(text) and text in having:
+                return text
+            at += len(text)
+        return having[0] if len(having) == 1 else ""
+
+    def _place(self, line: int, column: int) -> int:
+        """Where in the text a place in one of the lines is; -1 in none of them."""
         for each, start in zip(self.lines, self._starts, strict=False):
             if each.number == line:
-                place = start + column - each.column
-                return next((c for a, b, c in self.of_models if a <= place < b), None)
-        return None
+                return start + column - each.column
+        return -1
 
     def instead_of(self, name: str, cell: Cell) -> Cell | None:
         """The cell that the whole of a sentence gives a setting where the line of a cell that is a

@@ -9,11 +9,10 @@ nothing from any; one that gives each model its own value gives a row that of it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
-from assay.ingest.binding.mentions import sizes_in
-from assay.ingest.columns.other_runs import sentences
-from assay.ingest.prose.scopes import meant, paragraphs, scoped
+from assay.ingest.binding.mentions import paragraphs_of, sizes_in
+from assay.ingest.prose.scopes import meant, scoped
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -34,14 +33,15 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
     models = {cell.text for each in rows if (cell := each.cells.get("model"))}
     if len(models) < TWO or len(models) > MOST_MODELS:
         return
-    said = {
-        cell.line for row in rows for name, cell in row.cells.items() if _is_told(name, cell, row)
-    }
-    told = _sentences([each for each in lines if each.number not in tabled], said)
+    held = {
+        line.number: each
+        for each in paragraphs_of(lines, tabled, tabled) if not each.heading for line in each.lines
+    }  # fmt: skip
     for row in rows:
         model = row.cells["model"].text if "model" in row.cells else ""
         for name, cell in list(row.cells.items()):
-            sentence = _around(cell, told) if _is_told(name, cell, row) else ""
+            paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
+            sentence = paragraph.sentence_of(cell) if paragraph else ""
             those = _named(_beside(cell, sentence), models) if sentence else set[str]()
             own = {
                 each.rows: each.value for each in scoped(sentence, models) if each.field == name
@@ -67,17 +67,6 @@ def _named(sentence: str, models: Set[str]) -> set[str]:
     return meant(sentence, models) | {each for each in models if sizes & sizes_in(each)}
 
 
-def _around(cell: Cell, told: Mapping[int, Sequence[tuple[int, str]]]) -> str:
-    """The sentence that a cell stands in: by its column, or the only one that has its text."""
-    near = told.get(cell.line, ())
-    inside = [text for begin, text in near if begin <= cell.column < begin + len(text)]
-    if not inside or cell.text not in inside[0]:
-        inside = [text for _, text in near if cell.text in text]
-    return inside[0] if len(inside) == 1 else ""
-
-
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-
 TWO = 2
 
 MOST_MODELS = 60
@@ -91,32 +80,3 @@ def _is_told(name: str, cell: Cell, row: Record) -> bool:
         (near or cell.value_origin == "assumed") and cell.state == "value" and cell.line > 0
         and cell.line != row.line and name not in _OF_THE_RUN
     )  # fmt: skip
-
-
-def _sentences(lines: Sequence[Line], asked: Set[int]) -> dict[int, list[tuple[int, str]]]:
-    """The sentences of the paragraphs in which some lines stand, by those lines, each behind the
-    column in which it would begin there if its paragraph were that line."""
-    at = {line.number: line for line in lines}
-    prose, code = list[tuple[int, str]](), False
-    for line in lines:
-        fence = _FENCE.match(line.text) is not None
-        code ^= fence
-        if not (code or fence or line.text.startswith(("#", "|"))):
-            prose.append((line.number, line.text))
-    found: dict[int, list[tuple[int, str]]] = {}
-    for numbers, text in paragraphs(prose) if asked else ():
-        if asked.isdisjoint(numbers):
-            continue
-        begin, places = 0, list[int]()
-        for number in numbers:
-            indent = len(at[number].text) - len(at[number].text.lstrip())
-            places.append(at[number].column + indent - begin)
-            begin += len(at[number].text.strip()) + 1
-        parts, begin = list[tuple[int, str]](), 0
-        for sentence in sentences(text):
-            parts.append((begin, sentence))
-            begin += len(sentence)
-        for number, place in zip(numbers, places, strict=True):
-            if number in asked:
-                found[number] = [(begin + place, sentence) for begin, sentence in parts]
-    return found
