@@ -365,13 +365,16 @@ def _at_two_places(nodes: Cell, gpus: Cell, found: dict[str, Cell]) -> None:
         found.pop("nodes" if nodes.line < gpus.line else "gpus")
 
 
-def of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool:
-    """Whether a length of sequences is said in one section alone, which has tables of its own, and
-    other sections have tables as well: it is of those, and not of the whole document."""
-    said = {each.section for each in statements if "seq_len" in each.values}
-    if any(each.backward for each in statements if "seq_len" in each.values):
+def of_own_tables(name: str, statements: Sequence[Statement], tables: Set[Section]) -> bool:
+    """Whether a length of sequences is said in one section alone, or a program in some, which have
+    tables of their own, and other sections have tables as well: it is of those, and not of the
+    whole document."""
+    every = [each for each in statements if name in each.values]
+    said = {each.section for each in every}
+    if any(each.backward for each in every):
         return False  # of all of them, as it says
-    return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
+    few = len(said) == 1 or (said and name == "program")
+    return bool(few) and said < tables and () not in said
 
 
 def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -> bool:

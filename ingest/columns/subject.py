@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from pathlib import PurePath
 
 from assay.ingest.columns.cells import OF_A_RANGE, slices
 from assay.ingest.columns.composite import called, layout, machine, remark
@@ -112,6 +113,20 @@ def about_training(lines: Sequence[Line]) -> tuple[bool, bool, bool]:
     words = trained or sum(_OF_A_TRAINER.search(line.text) is not None for line in lines)
     often = trained >= MENTIONS and trained > 3 * served
     return often, words > 0 and words >= served, served >= MENTIONS and served > 2 * words
+
+
+def named_for_training(grid: Grid, source: str, height: int) -> bool:
+    """Whether a file that is all one table of separated values is called one of training.
+
+    >>> _TRAINED.search(_words_of_file("results/pytorch-train-throughput-fp16.csv")) is not None
+    True
+    """
+    alone = grid.syntax in ("csv", "tsv") and grid.end == height
+    return alone and _TRAINED.search(_words_of_file(source)) is not None
+
+
+def _words_of_file(source: str) -> str:
+    return re.sub(r"[_.-]+", " ", PurePath(source).stem)
 
 
 def trained_here(lines: Sequence[Line]) -> bool:
@@ -227,7 +242,8 @@ def of_runs(
         return False
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
-    words = _words_of(tuple(c.label for c in columns if not c.degrees))
+    labels = tuple(c.label for c in columns if not c.degrees)
+    words = _words_of(tuple(label for label in labels if not _OF_A_WHOLE_RUN.fullmatch(label)))
     words |= {"price"} if any(_PRICED.search(c.label) for c in columns) else set()
     words |= {"bandwidth"} if any(_OF_BYTES.fullmatch(c.label) for c in columns) else set()
     words |= {"serving"} if not document and words >= _ANSWERED and words & _LENGTHS else set()
@@ -249,7 +265,8 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
-    aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
+    paid = trained or (document and (held & _OF_DATA or told()))
+    aside |= {"price"} if paid else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading
@@ -279,6 +296,11 @@ def of_runs(
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return (plain or told()) and not of_machines  # what each of them has
 
+
+_OF_A_WHOLE_RUN = re.compile(
+    r"latency ?[(\[,]? ?(?:in )?(?:min(?:ute)?s?|h(?:ou)?rs?|h|days?)\.?[)\]]?", re.IGNORECASE
+)
+"""The latency of no call, but of training until it is good enough, as MLPerf has it."""
 
 _OF_AN_EPOCH = PLAIN | MEAN | set(TIMES) | {
     "time", "epoch", "/", "of", "one", "an", "in", "min", "mins", "minutes", "h", "hour", "hours",

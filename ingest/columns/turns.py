@@ -33,6 +33,8 @@ TURNS = (
     r"|everything else)\b[^.;]{0,60}\b(?:except|but|only|other than|apart from|save)\b"
     r"|\b(?:same|(?:as|like) (?:before|above))\b[^.;]{0,30}?"
     r"\b(?:with|at|on|in) (?:an? )?(?:[0-9]|longer|shorter)"
+    r"|\b(?:not|no longer) (?:(?:the )?same as|identical to|as|like|those|what it was) "
+    r"(?:in )?(?:above|before|(?:the )?(?:previous|last|first|table|section)\b)"
     r"|\bexcept (?:that|with|on|now)\b|\bthe only (?:change|difference)s?\b"
     r"|\b(?:up from|(?:went|go) up to|(?:down|back|over) (?:to|from)) \S{0,12} ?[0-9]"
     r"|\bfrom (?:here|now|then|th(?:is|at) point) on|\bsince then\b"
@@ -66,6 +68,8 @@ def turned(text: str) -> frozenset[str]:
     (['gpu'], [])
     >>> sorted(turned("The A100 has 80 GB. Then I added a flag."))
     []
+    >>> sorted(turned("The sequence length is not as above."))
+    ['seq_len']
     >>> sorted(turned("Compared to last year we now see more tokens."))
     []
     >>> sorted(turned("Where a row has another batch, it is `micro_batch` that I changed."))

@@ -29,7 +29,7 @@ LAW = "the one program that the document says to train with"
 
 _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
-    r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software"
+    r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software|same"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
@@ -57,6 +57,7 @@ _WITH = (
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
+    r"|\b(?:container|image|framework|code|software|stack) as (?:above|before) \("
     r"|\b(?:is|are|was|were) (?:all |just )?(?:plain|stock|vanilla|unmodified|upstream) "
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
     r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
@@ -254,10 +255,23 @@ def only_programs(
         by_section.setdefault(0, []).append(listed)
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
     titled += _of_its_command(prose, tabled, name)
-    every = [each for many in by_section.values() for each in many]
+    every = [
+        each for section, many in by_section.items() for each in many
+        if not _of_its_own_tables(section, headings, tabled)
+    ]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
     whole = _only(every or titled)
     return {**found, 0: whole} if whole else found
+
+
+def _of_its_own_tables(section: int, headings: Set[int], tabled: Set[int]) -> bool:
+    """Whether a section below others has tables, as have some of those behind or in front of it: of
+    what it ran with, it speaks for itself."""
+    if section <= min(headings, default=0):
+        return False
+    after = min((line for line in headings if line > section), default=None)
+    own = {line for line in tabled if line > section and (after is None or line < after)}
+    return bool(own) and own != tabled
 
 
 def _only(named: Sequence[_Named]) -> Cell | None:

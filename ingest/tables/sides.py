@@ -649,15 +649,22 @@ def _models_apart(told: Iterable[tuple[str, Column]]) -> bool:
 
 def _models_among(names: Collection[str]) -> list[str]:
     """The names that are those of models."""
-    return [name for name in names if model_named(name) == name or family_named(name) == name]
+    return [
+        name for name in names
+        if (model := model_named(name) or family_named(name))
+        and (model == name or (_IDENTIFIER.fullmatch(name) and name.startswith(f"{model}_")))
+    ]  # fmt: skip
+
+
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+){0,4}")
+"""A model with how it was made ready, as a column of a file is called: `bert_base_squad`."""
 
 
 def _one_is_model(names: Collection[str]) -> bool:
     """Whether names may all be of models, as one of them is, and none is of something else."""
-    return bool(_models_among(names)) and all(
-        name[:1].isupper() and not (recipe("", name) or named(name) or program_named(name))
-        for name in names
-    )
+    alike = all(name[:1].isupper() for name in names) or all(map(_IDENTIFIER.fullmatch, names))
+    others = (recipe("", name) or named(name) or program_named(name) for name in names)
+    return alike and bool(_models_among(names)) and not any(others)
 
 
 def _of_models(names: Collection[str], told: Collection[tuple[str, Column]]) -> dict[str, str]:

@@ -99,6 +99,7 @@ from assay.ingest.columns.subject import (
     measured,
     measures,
     name_rows,
+    named_for_training,
     names_rate,
     of_no_training,
     of_runs,
@@ -254,6 +255,7 @@ def _document(
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
     often, spoken, serving = about_training(lines)
+    trained |= any(named_for_training(grid, region.source.name, len(lines)) for grid in found)
     known = Known(
         legend(lines) | units_of_code(region.lines) if found else {},
         trained or often,

@@ -606,18 +606,21 @@ def _time(words: Words) -> Said | None:
     over, under = _joined(words)
     if over & STEP and "or" in over:  # step time (or ms per batch)
         over, under = over - {"or"}, under - {"batch"}
-    if under == {"batch"} and over <= {"time", "avg", "average", "mean"}:  # `time / batch`
+    bare = over - set(TIMES)
+    if under == {"batch"} and bare <= {"time", "avg", "average", "mean"}:  # `time / batch`
         under = {"step"}
+    if "t" in bare and bare <= {"t"} | STEP and set(words.beside) & set(TIMES):  # `iter_t [s]`
+        over = over - {"t"} | {"time"}
     if under == {"update"} and not set(words.beside) - set(TIMES):  # `s/update`
         under = {"step"}
     every = over | under
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
     units = every & set(TIMES)
-    named = over & {"time", "latency", "duration"}
+    named = over & {"time", "latency", "duration", "runtime"}
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
-    fillers = {"time", "latency", "duration", "global", "optimizer", "elapsed"}
+    fillers = {"time", "latency", "duration", "runtime", "global", "optimizer", "elapsed"}
     fillers |= {"in", "for", "of", "/"}
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
@@ -692,7 +695,7 @@ def _batch(words: Words) -> Said | None:
         every = words.every()
     if not (BATCH | {"microbatch"}) & set(words.over):
         return None
-    of_all = set(every) & {"global", "total", "effective"}
+    of_all = set(every) & {"global", "total", "effective", "eff"}
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
     fillers = {"size", "sz", "/", "in", "of"}
     instances = set(every) & {"instances"}  # as OLMo-core calls sequences
@@ -702,7 +705,8 @@ def _batch(words: Words) -> Said | None:
         words = words._replace(beside=tuple("tokens" if w == "t" else w for w in words.beside))
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
-    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
+    named = BATCH | {"microbatch"}
+    known = (named, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
     if of_all and not of_one and not set(words.under):
