@@ -20,6 +20,7 @@ from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.grids.ratios import COMPARED
 from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.attention_names import names_attention
 from assay.ingest.vocabulary.devices import devices
@@ -163,7 +164,7 @@ def with_letters(grid: Grid) -> Grid:
     batch of a step that is a multiple of both."""
     if not grid.heads or grid.labels:
         return grid
-    grid = _with_micro_batches(grid)
+    grid = _with_global_batches(_with_micro_batches(grid))
     last, told = grid.heads[-1], dict[str, int]()
     labels = [plain(cell.text) for cell in last.cells]
     for at, label in enumerate(labels):
@@ -206,6 +207,21 @@ def _with_micro_batches(grid: Grid) -> Grid:
     if not sizes or not all(0 < size <= _MOST_AT_ONCE for size in sizes):
         return grid
     return _with_labels(grid, {at: "micro batch size"})
+
+
+def _with_global_batches(grid: Grid) -> Grid:
+    """The grid with global batches for `global` over multiples of the micro-batches beside it:
+    `micro | global | dp`."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    at = labels.index("global") if labels.count("global") == 1 else -1
+    micro = next((n for n, x in enumerate(labels) if configured_by(x) == "micro_batch"), -1)
+    if at < 0 or micro < 0:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    sizes = [tuple(_count(row.cells[n].text) for n in (at, micro)) for row in rows]
+    if not sizes or not all(all(pair) and pair[0] % pair[1] == 0 for pair in sizes):
+        return grid
+    return _with_labels(grid, {at: "global batch size"})
 
 
 _AGAIN = (
@@ -1082,7 +1098,15 @@ _IN_BYTES = (
 )
 
 
-_IS_IN = r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
+_OF_ONE_IN = (
+    r"(?: (?:of|on|per) (?:(?:an?|one|each|the|any|every) )?(?:[GN]PU|device|card|rank|chip),?)?"
+    r" in ([GM]i?B)\b"
+)
+
+_IS_IN = (
+    r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
+    r"|[*_`]{1,2},? (?:the |its )?(?:peak|max(?:imum)?|highest|most)\b[^.;,|]{0,40}?\bin ([GM]i?B)\b"
+)
 
 _BYTES = re.compile(r"(?:in|单位为?|,|\() ?[GM]i?B", re.IGNORECASE)
 """In every text that does; most documents have none."""
@@ -1339,7 +1363,7 @@ _UNIT_OF_BYTES = re.compile(r"\b[GM]i?B\b")
 
 def _of_bare_memory(text: str, schema: Schema) -> bool:
     """Whether a cell is the label of a memory without a unit."""
-    if len(text) > LONGEST or not _OF_A_MEMORY.search(text):
+    if len(text) > LONGEST or not _OF_A_MEMORY.search(text) or COMPARED.search(text):
         return False
     return _is_bare_memory(plain(text), schema)
 
@@ -1366,7 +1390,7 @@ def _in_bytes(label: str, near: Sequence[str]) -> str | None:
         last = words[-2]  # `peak mem before`
     names = "|".join(map(re.escape, {label, last, "memory" if last == "mem" else last}))
     own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
-    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b|{_IS_IN})", re.IGNORECASE)
+    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}|{_OF_ONE_IN}|{_IS_IN})", re.IGNORECASE)
     units = {next(filter(None, each)) for text in near for each in form.findall(text)}
     return f"{label} ({units.pop()})" if len(units) == 1 else None
 

@@ -115,18 +115,17 @@ def about_training(lines: Sequence[Line]) -> tuple[bool, bool, bool]:
     return often, words > 0 and words >= served, served >= MENTIONS and served > 2 * words
 
 
-def named_for_training(grid: Grid, source: str, height: int) -> bool:
-    """Whether a file that is all one table of separated values is called one of training.
+def named_for_training(grid: Grid, source: str, height: int) -> str:
+    """The words by which a file that is all one table of separated values is called, where they are
+    of training; empty where they are not.
 
-    >>> _TRAINED.search(_words_of_file("results/pytorch-train-throughput-fp16.csv")) is not None
-    True
+    >>> sheet = Grid("csv", 1, 2, 2, 2, (), ())
+    >>> named_for_training(sheet, "results/pytorch-train-throughput.csv", 2)
+    'pytorch train throughput'
     """
+    words = re.sub(r"[_.-]+", " ", PurePath(source).stem)
     alone = grid.syntax in ("csv", "tsv") and grid.end == height
-    return alone and _TRAINED.search(_words_of_file(source)) is not None
-
-
-def _words_of_file(source: str) -> str:
-    return re.sub(r"[_.-]+", " ", PurePath(source).stem)
+    return words if alone and _TRAINED.search(words) else ""
 
 
 def trained_here(lines: Sequence[Line]) -> bool:
@@ -265,8 +264,7 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
-    paid = trained or (document and (held & _OF_DATA or told()))
-    aside |= {"price"} if paid else set()  # of what was trained
+    aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading

@@ -17,7 +17,7 @@ from assay.ingest.numbers.printed import Printed, printed
 
 COMPARED = re.compile(
     r"\b(?:speed-?ups?|ratio|gains?|relative|rel\.?|vs\.?|improvements?|factor|delta|diff(?:erence)?|change|scaling"
-    r"|efficiency|faster|acceleration)(?![A-Za-z])|[Δ÷]|\S\s+/\s+(?!(?:[GNTX]PU|device|card|chip|node|s|sec|second|step|it|iter)\b)\S|加速比|提升|高速化率|向上率|向上率",
+    r"|efficiency|faster|acceleration|reductions?|savings?|saved)(?![A-Za-z])|[Δ÷]|\S\s+/\s+(?!(?:[GNTX]PU|device|card|chip|node|s|sec|second|step|it|iter)\b)\S|加速比|提升|高速化率|向上率|向上率",
     re.IGNORECASE,
 )
 """Labels of columns that compare others: `MI300X / H100`, `speedup`."""

@@ -761,8 +761,11 @@ def _commands_raised(
 
 
 def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
-    """Whether a statement is of every run, under a heading of nothing else than those."""
+    """Whether a statement is of every run, under a heading of nothing else than those; below one of
+    a model it is of every run of that."""
     title, text = context.titles.get(statement.section[-1], ""), texts[statement.line]
+    if len(statement.section) > 1 and (model_named(title) or size_alone(title)):
+        return False
     every = of_every_run(text) or _EVERY_RUN.search(text) is not None
     every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
     return every and not ELSEWHERE.search(title)

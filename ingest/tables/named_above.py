@@ -88,6 +88,8 @@ _OF_MEMORY = re.compile(
     r"|\b(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?"
     r"(?=\s+(?:of\s+(?:the|a|each)\s+\w+\s+)?"
     r"(?:when|during|while|for|in|of)\s+(?:\w+[ -])?(?:train|fine-?tun))"
+    r"|\bmemory\s+(?:requirements?|needs?|needed|required)\s+(?:for|of|to|when)\s+(?:\w+[ -]){0,2}?"
+    r"(?:train|fine-?tun)(?:ing|e)?\b"
     r"|(?:(?<=training )|(?<=tuning ))(?:GPU )?(?:memory|VRAM)\b(?!\s+(?:bound|efficien|limit|sav))"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
@@ -189,7 +191,8 @@ def opens_table(above: Sequence[Line]) -> Line | None:
         return last
     bare = unmarked(last.text).strip(" #*_.")
     of_all = bare.endswith((")", "B", "s", "U")) and (_OF_MEMORY.fullmatch(bare) or declares(bare))
-    return last if of_all else None
+    begins = _OF_MEMORY.match(bare)  # `Peak VRAM in MB of finetuning …`
+    return last if of_all or (begins and begins[0].rstrip(")]").endswith("B")) else None
 
 
 _OF_ANOTHER = re.compile(
@@ -316,12 +319,15 @@ def _with_its_unit(found: re.Match[str], text: str) -> str:
     """The name of a memory in a text, with the unit that it says behind a few other words."""
     apart = None if "B" in found[0] else _UNIT_BEHIND.match(text, found.end())
     phrase = _HIGHEST.sub("peak", found[0].lstrip(" #*=_>-"))
-    phrase = _OF_WHICH_DEVICE.sub("", phrase)
+    phrase = _NEEDED.sub("memory", _OF_WHICH_DEVICE.sub("", phrase))
     return f"{phrase} ({apart[1]})" if apart else phrase
 
 
 _HIGHEST = re.compile(r"^(?:highest|largest)\b", re.IGNORECASE)
 """Other words for a peak, in front of a memory."""
+
+_NEEDED = re.compile(r"^memory\s+(?:require|need).*", re.IGNORECASE)
+"""What training needs, by any words: `memory requirements for training`."""
 
 _OF_WHICH_DEVICE = re.compile(
     r"\s+(?:of|on)\s+any(?:\s+of)?(?:\s+the)?\s+(?:GPU|device|rank|card)s?\b", re.IGNORECASE

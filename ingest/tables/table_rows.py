@@ -255,7 +255,7 @@ def _document(
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
     often, spoken, serving = about_training(lines)
-    trained |= any(named_for_training(grid, region.source.name, len(lines)) for grid in found)
+    called = "".join(named_for_training(grid, region.source.name, len(lines)) for grid in found)
     known = Known(
         legend(lines) | units_of_code(region.lines) if found else {},
         trained or often,
@@ -269,6 +269,7 @@ def _document(
         serving,
         sizes_said(line.text for line in lines if len(line.text) <= LONGEST) if found else (),
         asked_allocator(region.lines) if found else (),
+        called=called,
     )
     read_one = False
     for grid in found:
@@ -417,6 +418,7 @@ class Known(NamedTuple):
     allocator: Sequence[str] = ()  # what its code asks the allocator of a device
     whose: Sequence[str] = ()  # texts above its tables of runs that say whose all their rates are
     hardware: Sequence[tuple[int, Mapping[str, str]]] = ()  # devices by their kinds, by headings
+    called: str = ""  # a file of nothing but a table, for training
 
 
 def outermost(titles: Sequence[Line]) -> int:
@@ -577,7 +579,7 @@ class _Table:
         return any(
             of_runs(
                 group.present(),
-                self.place.heading,
+                self.place.heading or known.called,
                 document=known.trained or self._trained,
                 spoken=known.spoken and not self._served,
                 told=partial(_told, group, view),

@@ -676,7 +676,8 @@ def _bare_time(label: str, labels: Sequence[str]) -> str:
 _TIME_IN_UNIT = re.compile(
     r"(?:(?:avg\.?|average|mean|median|elapsed|wall|wall[- ]clock|training|train|exec(?:ution)?"
     r"|run) ?){0,3}(?:time|latency|duration|walltime|runtime) ?(?:[(\[/,] ?)?(?:in )?"
-    r"(ms|msecs?|milliseconds?|s|secs?|seconds?) ?[)\]]?|(ms|msec|secs?|seconds|milliseconds|s)",
+    r"(ms|msecs?|milliseconds?|s|secs?|seconds?) ?[)\]]?|(ms|msec|secs?|seconds|milliseconds|s)"
+    r"|(?:measured|observed|actual)(?: time)? ?[(\[](ms|msec|s|secs?|seconds|milliseconds)[)\]]",
     re.IGNORECASE,
 )
 """A label of a time with its unit, and of nothing that took it."""

@@ -1312,6 +1312,8 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     swept = {each[1] if (each := _SWEPT.fullmatch(label)) else "" for label in labels}
     one = len(swept) == 1 and "" not in swept  # whatever it stands for
     versions = _are_versions(labels, above)
+    switched = {bare.casefold() for label in labels if (bare := _SWITCHED.sub("", label)) != label}
+    one |= len(labels) == 2 and len(switched) == 1  # whatever it is
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees
         and (versions or _NAMES.search(label))
@@ -1393,6 +1395,9 @@ _A_TITLE = re.compile(r"\s*(?:#{1,6} |\*\*|={1,6} |h[1-6]\. |(?:Table|Tab\.|表)
 
 _NAMES = re.compile(r"[^\W\d_]|^(?:[0-9]+(?:\.[0-9]+){2,3}(?: ?\+ ?#[0-9]+)*|#[0-9]+)$")
 """In the label of a set-up: a letter, or the number of a version, or of a change to it."""
+
+_SWITCHED = re.compile(r"^(?:with|without|w/o?|no)\s+", re.IGNORECASE)
+"""How the label of a set-up begins that has something which another has not."""
 
 _SWEPT = re.compile(r"([A-Za-z][A-Za-z-]{0,15}(?: [a-z]{1,10})?)(?: ?= ?| )[0-9]+[kK]?")
 """A label of one value of something that a letter or a word stands for: `m = 16`, `batch 4`."""
