@@ -769,14 +769,14 @@ def _of_another_batch(record: Record, said: Cell) -> bool:
 
 
 def _takes_another(record: Record, said: Cell, bound: Said) -> bool:
-    """Whether the one device of a row takes another batch at once than is said of all: the row
-    prints its batch, and nothing says that it accumulates."""
+    """Whether a row that prints its batch takes another at once than is said of all: it ran on one
+    device, or nobody says on how many, and nothing says that it accumulates."""
     own = record.cells.get("batch_size")
     known = {**bound, **record.cells}
-    if own is None or own.value_origin != "printed" or "accumulation" in known:
+    steps, gpus = known.get("accumulation"), known.get("gpus")
+    if own is None or own.value_origin != "printed" or (steps and number_of(steps) != 1):
         return False
-    gpus = known.get("gpus")
-    one = gpus is not None and gpus.state == "value" and number_of(gpus) == 1
+    one = "nodes" not in known if gpus is None else number_of(gpus) == 1
     return one and differ(own, said)
 
 

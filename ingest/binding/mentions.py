@@ -257,7 +257,10 @@ _IN_GROUPS = deferred(
 
 _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u2009\u202f", ","))
 
-_MARKUP = deferred(r"</?[A-Za-z][^<>]{0,200}>|&nbsp;|[*_]{2}|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
+_MARKUP = deferred(
+    r"</?[A-Za-z][^<>]{0,200}>|&nbsp;|__|\*\*(?![0-9])|(?<![0-9])\*\*|(?<![\w*])\*(?=\w)"
+    r"|(?<=\w)\*(?![\w*])"
+)
 
 
 def _unmarked(text: str) -> str:

@@ -233,8 +233,8 @@ _SWITCH = re.compile(
     r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt", re.I
 )
 
-_IN_SEQUENCE = re.compile(r"seq(?:uence)?\.?[ _-]?par(?:\.|all?(?:el)?(?:ism)?\.?)?", re.I)
-"""Labels over switches of sequence parallelism: `seq-par`. Over numbers they are of a degree."""
+_IN_SEQUENCE = re.compile(r"seq(?:uence)?\.?[ _-]?par(?:\.|all?(?:el)?(?:ism)?\.?)?|SP", re.I)
+"""Labels over switches of sequence parallelism: `seq-par`, `SP`. Over numbers they are of a degree."""
 
 _ATTENTION = {"attention", "attn", "attn.", "att."}
 """Labels of attention, whatever of it: of its kernel, where all cells name one."""

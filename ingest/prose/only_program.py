@@ -43,7 +43,7 @@ _OTHERWISE = deferred(
     r"checkpoints? (?:of|from|in|for|format)|tokeni[sz]\w+|evaluat\w+|inference|serving|alternative"
     r"|against|outperform\w*|faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?"
     r"|documentation|paper|blog|can be|could|also|earlier|previously|formerly|if"
-    r"|or (?:with )?[A-Z]\w+|either|recommended|optional\w*|cannot|not|never|sampling|generat\w+"
+    r"|or (?:with )?[A-Z]\w+|either|recommend(?:s|ed)?|optional\w*|cannot|not|never|sampling|generat\w+"
     r"|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt|später)\b|转换|对比|推理|评测|評価|変換|推論|평가|추론",
     re.IGNORECASE,
 )

@@ -410,9 +410,18 @@ def _but_for_what_is_not(line: Line) -> Line:
     """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
     if " unless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if _VARIED.search(line.text):
+        line = line._replace(text=_VARIED.sub(lambda told: " " * len(told[0]), line.text))
     if _OPENS.search(line.text):
         line = line._replace(text=_NOT_HERE.sub(lambda told: " " * len(told[0]), line.text))
     return line
+
+
+_VARIED = deferred(
+    r"\b(?:[Ee]ffects?|[Ii]mpacts?|[Ii]nfluence|[Aa]blations?|[Bb]enefits?) of (?:the )?"
+    r"[^.;:,()0-9]{3,80}?(?= on\b|[.;:,(]|$)"
+)
+"""Words on what is varied, which some of the runs have: `Effect of recomputation and SP on …`."""
 
 
 def _amount(cell: Cell) -> str:
@@ -463,8 +472,8 @@ _UNLESS_SAID = deferred(
     rf"(?:says?|states?|shows?|reads?|names?) (?:so|otherwise|[`\"']?{NUMBER_FORMAT}[`\"']?)"
     r"(?P<end>[.,;)]?)"
     r"|,? (?:unless|except|but) (?:(?:where|when|if|wherever|for (?:the )?(?:rows|runs|ones)"
-    rf" (?:where|in which)) )?[`\"']?{NUMBER_FORMAT}[`\"']? (?:is|was) (?:explicitly )?"
-    r"(?:listed|noted|stated|named|given|said|shown|mentioned|marked|specified|indicated)"
+    rf" (?:where|in which)) )?(?:[A-Z]{{2,5}} \()?[`\"']?{NUMBER_FORMAT}[`\"')]? (?:is|was) "
+    r"(?:explicitly )?(?:listed|written|noted|stated|named|given|said|shown|mentioned|marked|specified|indicated)"
     r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)",
     re.IGNORECASE,
 )

@@ -327,7 +327,7 @@ _HIGHEST = re.compile(r"^(?:highest|largest)\b", re.IGNORECASE)
 """Other words for a peak, in front of a memory."""
 
 _NEEDED = re.compile(r"^memory\s+(?:require|need).*", re.IGNORECASE)
-"""What training needs, by any words: `memory requirements for training`."""
+"""Memory that training needs, by any words: `memory requirements for training`."""
 
 _OF_WHICH_DEVICE = re.compile(
     r"\s+(?:of|on)\s+any(?:\s+of)?(?:\s+the)?\s+(?:GPU|device|rank|card)s?\b", re.IGNORECASE

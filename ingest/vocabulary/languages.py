@@ -43,8 +43,13 @@ _HAN_NUMBER = re.compile(
 
 _HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
-_POWER = re.compile(r"(?<![\w.×*^])\$?2 ?\^ ?\{?([1-9]|[12][0-9]|3[0-4])\}?\$?(?= tok(?:en)?s?\b)")
-"""A number of tokens as a power of two: `$2^{22}$ tokens`."""
+_POWER = re.compile(
+    r"(?<![\w.×*^])\$?2 ?(?:\^|\*\*) ?\{?([1-9]|[12][0-9]|3[0-4])\}?\$?"
+    r"(?= (?:tok(?:en)?s?|sequences?|samples?)\b)"
+)
+"""A number of tokens, or of sequences, as a power of two: `$2^{22}$ tokens`, `2**9 samples`."""
+
+_OF_TWO = ("2^", "2 ^", "2**", "2 **")
 
 _BLANKS = re.compile(" {2,}")
 
@@ -137,7 +142,9 @@ def in_english(text: str) -> Plain:
     'every step takes 4194304 tokens'
     """
     plain = Plain(text, range(len(text)))
-    if _HAS_MARKS.search(text):
+    if any(map(text.__contains__, _OF_TWO)):  # before a power looks like an emphasis
+        plain = _replace(plain, _POWER, lambda found: str(2 ** int(found[1])))
+    if _HAS_MARKS.search(plain.text):
         plain = _put(plain, "marks")
     if not text.isascii():
         if _HAS_KANA.search(text):
@@ -147,8 +154,6 @@ def in_english(text: str) -> Plain:
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")
-    if "^" in text and "tok" in text:
-        plain = _replace(plain, _POWER, lambda found: str(2 ** int(found[1])))
     if _HAS_MANY_WORDS.search(text):
         plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):

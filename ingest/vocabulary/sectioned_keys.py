@@ -76,6 +76,9 @@ def in_section(sections: Sequence[str], key: str) -> str | None:
     return keys.get(normalise(key)) if keys else None
 
 
+_LENGTH_OF_TOKENIZER = re.compile(r"(?:\w+\.)*tokenizer\.max_(?:seq|sequence)_len(?:gth)?")
+"""Tokens that a tokenizer cuts each sequence of the training to, as torchtune sets them."""
+
 _DOTTED = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*")
 
 
@@ -86,10 +89,12 @@ def undotted(label: str) -> str | None:
     >>> undotted("trainer.num_nodes"), undotted("parallel.tensor"), undotted("tokens/s")
     ('num_nodes', 'tensor parallel', 'tokens/s')
     >>> undotted("optimizer.batch_size")
+    >>> undotted("tokenizer.max_seq_len"), undotted("tokenizer.vocab_size")
+    ('max_seq_len', None)
     """
     if "." not in label or not _DOTTED.fullmatch(label):
         return label
-    if ASIDE.search(label):
+    if ASIDE.search(label) and not _LENGTH_OF_TOKENIZER.fullmatch(label):
         return None
     *sections, key = label.split(".")
     return in_section(sections, key) or key
