@@ -900,7 +900,7 @@ def _counted_beside(parts: Sequence[str]) -> tuple[str, ...]:
 
 def _nodes_in(name: str, remark: str) -> tuple[str, ...]:
     """The fields of a remark that says how many devices are multiplied: `Scale (nodes x GPUs)`."""
-    if normalise(name) not in _SCALES:
+    if normalise(name) not in SCALES:
         return ()
     found = (_batches(re.split(sign, remark.strip())) for sign in _SIGNS[:2])
     return next((each for each in found if "nodes" in each), ())
@@ -938,10 +938,12 @@ _OF_A_HOST = {
 }  # fmt: skip
 """Names of nodes, and of what each of them has, beside each other: `nodes x GPUs/node`."""
 
-_SCALES = {
+SCALES = {
     "config", "configuration", "setup", "scale", "gpus", "devices", "hardware", "size", "cluster",
-    "resources", "machines", "system", "规模", "集群", "集群规模", "配置", "构成", "構成", "규모",
+    "resources", "machines", "system", "clustersize", "platform", "规模", "集群", "集群规模", "配置",
+    "构成", "構成", "규모",
 }  # fmt: skip
+"""Labels over how many devices runs took, or on which."""
 
 
 def rate(label: str, printed_unit: str) -> str | None:

@@ -284,7 +284,11 @@ _NOTHING_BUT = deferred(
 )
 """A sentence that is a number format, and by what it is made: `FP8 with TE.`"""
 
-BEGINS = deferred(rf"\W*({NUMBER_FORMAT})(?=`?\*{{0,2}}(?:,|;| \+) )", re.IGNORECASE)
+BEGINS = deferred(
+    rf"\W*({NUMBER_FORMAT})(?=`?\*{{0,2}}(?: (?:throughout|training|autocast|mixed[ -]precision))?"
+    r"(?:,|;| \+) )",
+    re.IGNORECASE,
+)
 """A list of settings that begins with a number format: `bf16, sequence length 4096`."""
 
 

@@ -66,6 +66,7 @@ _OF_ONE = re.compile(
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
     rf"|{_SUBJECT} {_IS} (?:the )?(?:number of |how many )[\w ]{{1,24}} "
     rf"(?:on|per|for|in|of) (?:(?:one|an?|each|every|a single) )?{_DEVICES}\b"
+    rf"|\bbatch[ _-]?sizes?[`*_\"]* [(（](?:always |all )?(?:per|on each|of each)[ -]{_DEVICES}[)）]"
     rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
     rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
@@ -1123,7 +1124,7 @@ def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
         grid = _with_named_memories(grid, above())
     if not any(_of_bare_memory(text, schema) for text in (*_lowest(grid), *firsts)):
         return grid
-    near = [text for text in above() if _BYTES.search(text)]
+    near = [text for text in (*above(), grid.caption) if _BYTES.search(text)]
     if not near:
         return grid
 

@@ -408,7 +408,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
 def _but_for_what_is_not(line: Line) -> Line:
     """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
-    if " unless " in line.text or " except " in line.text:
+    if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
     if _VARIED.search(line.text):
         line = line._replace(text=_VARIED.sub(lambda told: " " * len(told[0]), line.text))
@@ -474,7 +474,11 @@ _UNLESS_SAID = deferred(
     r"|,? (?:unless|except|but) (?:(?:where|when|if|wherever|for (?:the )?(?:rows|runs|ones)"
     rf" (?:where|in which)) )?(?:[A-Z]{{2,5}} \()?[`\"']?{NUMBER_FORMAT}[`\"')]? (?:is|was) "
     r"(?:explicitly )?(?:listed|written|noted|stated|named|given|said|shown|mentioned|marked|specified|indicated)"
-    r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)",
+    r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)"
+    r"|(?:^|(?<=[.:;*] ))unless (?:(?:it|they|the (?:row|label|table|name|entry)) "
+    rf"(?:says?|states?|shows?|reads?|names?) [`\"']?{NUMBER_FORMAT}[`\"']?"
+    rf"|[`\"']?{NUMBER_FORMAT}[`\"']? (?:is|was) (?:listed|written|noted|stated|named|given|said"
+    r"|shown|mentioned|marked|specified|indicated)),? ",
     re.IGNORECASE,
 )
 """Rows that a sentence leaves out say so themselves: `bf16 unless it says float8`."""

@@ -50,7 +50,14 @@ from assay.ingest.columns.composite import (
     size_alone,
     times,
 )
-from assay.ingest.columns.headers import OF_ANY_MEMORY, Column, generic, plain, unlinked
+from assay.ingest.columns.headers import (
+    OF_ANY_MEMORY,
+    SCALES,
+    Column,
+    generic,
+    plain,
+    unlinked,
+)
 from assay.ingest.columns.subject import times_an_epoch
 from assay.ingest.columns.titles import counted_before_name, length_named, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
@@ -385,7 +392,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     said = layout(bare)
     if said:
         said |= product(bare, factors)
-    free = not label or normalise(label) in CORNERS
+    free = not label or normalise(label) in CORNERS | SCALES
     said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
     said = said or mentioned(bare) or run_named(bare)
     if not said and normalise(label) in OF_SITES and len(bare) <= LONGEST and (one := only(bare)):

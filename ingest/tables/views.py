@@ -1317,7 +1317,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees
         and (versions or _NAMES.search(label))
-        and (one or not _words_of_a_name(label) & _OTHER_THINGS)
+        and (one or not _words_of_a_name(label.partition(" + ")[0]) & _OTHER_THINGS)
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
 

@@ -541,7 +541,7 @@ def _rate(words: Words) -> Said | None:
         scale *= COUNTS[word]
     known = (TOKENS | _OF_TEXT if kind == "token" else SAMPLES) | set(COUNTS) | _WHOLE
     known |= {"of"} if over & set(COUNTS) else set()  # `thousands of tokens per second`
-    fillers = {"throughput", "speed", "rate", "performance", "ips", "in", "/"}
+    fillers = {"throughput", "speed", "rate", "performance", "metric", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
