@@ -112,6 +112,7 @@ from assay.ingest.columns.titles import (
     SIZED,
     SIZES,
     counted_before_name,
+    counted_devices,
     family_named,
     format_named,
     length_named,
@@ -936,6 +937,8 @@ class _Table:
         self.emptied += [fault.of_a_cell() for fault, _ in faults]
         if self.view.turned and (first := self._first_measured(record, group)):
             record.line, record.column = first.line, first.column
+        if self.view.turned:
+            self._of_its_name(record, row.cells[0], group)
         if group.label:
             self._of_its_side(record, group)
         model = model_named(self.group) if self.group and "model" not in record.cells else None
@@ -954,6 +957,18 @@ class _Table:
         captions.mark(record)
         record.noted = self._noted(row, group)
         return record
+
+    def _of_its_name(self, record: Record, name: GridCell, group: Group) -> None:
+        """Fill a record that was a column with the devices that its label counts: `Throughput on
+        128x H100 GPUs`."""
+        first = group.placed[0][1]
+        if first.spec is not None or first.degrees or "gpus" in record.cells:
+            return
+        if (count := counted_devices(plain(name.text))) and devices(name.text):
+            record.cells["gpus"] = Cell(count, name.line, name.column, value_origin="stated")
+            if "gpu" not in record.cells and (device := only(name.text)):
+                told = Cell(device.text, name.line, name.column, value_origin="stated")
+                record.cells["gpu"] = told
 
     def _on_its_device(self, record: Record) -> None:
         """Put the device that a row means in the place of its kind, or of the name of a machine."""
