@@ -313,7 +313,7 @@ def _families_in(sentence: str) -> list[re.Match[str]]:
 
 _FAMILIES = deferred(
     r"(?<![\w./-])(?:(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?[BM])[ -](?:param(?:eter)?s? )?)?"
-    r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
+    r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|m?T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
     r"|Pythia|MPT|Nemotron|Granite|DeepSeek)(?:-?[0-9](?:\.[0-9])?)?)"
     r"(?:[- ](?:style|type))?"
     r"(?:(?: (?:language|causal|dense|decoder(?:-only)?|transformer)){0,2}[ -]"

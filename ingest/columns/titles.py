@@ -254,8 +254,8 @@ as code, or behind the word for it."""
 _SIZED_FAMILY = deferred(
     r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?[BM](?: |-)"
     r"(?:GPT(?:-?[23])?|[Ll]lama(?:[- ]?[23](?:\.[0-9])?)?"
-    r"|LLaMA(?:-?[23])?|BERT|T5|ViT|DiT|OPT|BLOOM|Bloom|[Mm]istral|[Ff]alcon|[Gg]emma(?:[- ]?[23])?"
-    r"|[Qq]wen(?:[- ]?[0-9](?:\.[0-9])?)?|OLMo|Mamba(?:-2)?))(?![\w-])"
+    r"|LLaMA(?:-?[23])?|BERT|m?T5|ViT|DiT|OPT|BLOOM|Bloom|[Mm]istral|[Ff]alcon"
+    r"|[Gg]emma(?:[- ]?[23])?|[Qq]wen(?:[- ]?[0-9](?:\.[0-9])?)?|OLMo|Mamba(?:-2)?))(?![\w-])"
     r"(?! (?:and|or|vs\.?|to) )"
 )
 """`33B GPT`, `13B llama`: a size, and the family of models behind it."""
@@ -783,7 +783,7 @@ def _named_with_size(text: str) -> str | None:
 
 _WITH_SIZE = deferred(
     r"\s*#{1,6} (?:[0-9.]{1,6} )?((?:BERT|GPT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mistral"
-    r"|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|T5|ViT|DiT|Mamba)"
+    r"|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|m?T5|ViT|DiT|Mamba)"
     r"(?:[- ]?[0-9](?:\.[0-9])?)?(?: (?:XL|[Ll]arge|[Mm]edium|[Ss]mall))?"
     r" \([0-9]{1,4}(?:\.[0-9]{1,2})? ?[BM]\))"
     r"(?: (?:pre-?)?(?:training|model|results|benchmarks?|performance|throughput))?[\s:#]*"
