@@ -163,6 +163,8 @@ from assay.ingest.tables.keyed import (
     SetUps,
     Stated,
     configured,
+    join,
+    joined,
     keyed,
     machines_of,
     models_of,
@@ -338,6 +340,15 @@ def _configure(
         if held and used:
             folded.claimed.update(used)
             table.filled, table.read_rows = set(held.columns), len(held.rows)
+    rest = [table for table in bare if not table.filled]
+    others = [
+        joined(source, table.grid, turned_grid(table.grid), schema, legend, table.about)
+        for table in rest
+    ]
+    for table, other, used in zip(rest, others, join(measured, others), strict=True):
+        if other and used:
+            folded.claimed.update(used)
+            table.filled, table.read_rows = set(other.columns), len(other.rows)
     own = models_of([records for records, _ in measured])
     folded.claimed.update(*configured(measured, [own]))
     every = models_of([records for records, _ in measured], by_size=True)
