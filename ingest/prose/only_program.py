@@ -138,6 +138,15 @@ _STACK = deferred(
 
 _IN_STACK = re.compile(r", (?:and )?([A-Za-z][\w -]{1,24}) v?[0-9]")
 
+_REQUIRED = deferred(
+    r"\W*(?:this|the|our|these|training)(?: [a-z-]{3,20})?? (?:example|recipe|script|code|benchmark"
+    r"|workload|sample|training|tutorial)s?(?: itself)?"
+    r" (?:requires?|needs?)(?: access to)?(?: an?| the)? $",
+    re.IGNORECASE,
+)
+"""In front of a program without which what the document is of does not run: `The example requires
+Basalt 1.4`."""
+
 _USED = deferred(
     r"[`*_)]{0,3} (?:(?:is|was|are|were) used|wird verwendet|wurde verwendet|est utilisé)\b"
 )
@@ -326,7 +335,8 @@ def _said(block: _Block) -> Iterator[_Named]:
                     or (speaks and _LEADS.search(sentence, 0, told.program.at))
                 )
             ):
-                told = _unknown(block, sentence, begin) if speaks else None
+                needed = _needed(block, sentence, begin)
+                told = needed or (_unknown(block, sentence, begin) if speaks else None)
             yield from [told] if told else []
         begin += len(sentence)
 
@@ -356,6 +366,21 @@ def _known(block: _Block, text: str, begin: int) -> _Named | None:
     if told is None or told.name == "fsdp":  # a way to spread a run, which rows may not share
         return None
     return _Named(told, *block.place(begin + told.at))
+
+
+def _needed(block: _Block, sentence: str, begin: int) -> _Named | None:
+    """The program with a version that a sentence says its example, or its recipe, requires."""
+    told = _known(block, sentence, begin)
+    if told and told.program.version and _REQUIRED.match(sentence[: told.program.at]):
+        return told
+    for each in _A_VERSION.finditer(sentence):
+        if _REQUIRED.match(sentence[: each.start()]) and not _is_other(each["name"]):
+            program = Program(each["name"], each["version"], each.start("name"))
+            return _Named(program, *block.place(begin + program.at))
+    return None
+
+
+_A_VERSION = deferred(rf"{_FULL_NAME}{_NUMBERED}(?! (?:or|and) (?:later|newer|above|higher|up))")
 
 
 def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:
