@@ -6,7 +6,7 @@ the program and its version. A program is said by a sentence on what was run or 
 a label (`Framework: …`), by a list of versions, or by the title. One that nobody knows is named
 with a version, a commit, its command or the word for what it is, and is the only name there that is
 not of a library, a model or a device. Where two are named, it is the one that the other is part of,
-or none.
+or none. Where none is, it is the framework in whose container the document says to have measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from assay.ingest.prose.only_device import THREAD
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
-from assay.ingest.vocabulary.program_names import Program, is_library, program_named, the_one
+from assay.ingest.vocabulary.program_names import (
+    Program,
+    frameworks,
+    is_library,
+    program_named,
+    the_one,
+)
 
 LAW = "the one program that the document says to train with"
 
@@ -265,8 +271,29 @@ def only_programs(
     titled += _of_its_command(prose, tabled, name)
     every = [each for many in by_section.values() for each in many]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
-    whole = _only(every or titled)
+    whole = _only(every or titled) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
+
+
+def _contained(lines: Sequence[Line], tabled: Set[int]) -> list[_Named]:
+    """The one framework by whose container a document names what its own script ran in, and says
+    that its results are of a container; of two versions none."""
+    found = [
+        _Named(each, line.number, line.column + each.at)
+        for line in lines if line.number not in tabled and "ontainer" in line.text
+        for each in frameworks(line.text)
+    ]  # fmt: skip
+    one = len({each.program.text for each in found}) == 1
+    return found if one and any(map(_IN_CONTAINER.search, (line.text for line in lines))) else []
+
+
+_IN_CONTAINER = deferred(
+    r"\b(?:results?|numbers|performance|throughput|benchmarks?|measurements?|runs?|we)\b"
+    r"[^;:]{0,40}?\b(?:obtained|measured|collected|gathered|taken|ran|run|benchmarked|trained)\b"
+    r".{0,160}?\b(?:in|with|using|inside) (?:the |an? )?(?:[\w.-]+ ){0,3}container\b",
+    re.IGNORECASE,
+)
+"""A sentence that says that what was measured ran in a container."""
 
 
 def _only(named: Sequence[_Named]) -> Cell | None:
