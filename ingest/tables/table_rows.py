@@ -65,7 +65,7 @@ from assay.ingest.columns.format_columns import (
     without_said_formats,
 )
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
+from assay.ingest.columns.number_formats import EVERY, all_mixed, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
     model_in_corner,
@@ -371,6 +371,9 @@ def _state(told: Stated, titles: Sequence[Line], below: _Table | None, folded: F
                 for name, cell in values.items():
                     record.cells.setdefault(name, cell)
                     folded.claimed.add(cell.line)
+
+
+OF_THE_MIX = "the document says in which format it mixes precisions"
 
 
 class Before(NamedTuple):
@@ -1075,8 +1078,7 @@ class _Table:
         dtype = record.cells.get("dtype")
         if self._mixed and (dtype is None or dtype.state == "unknown") and names_mixed(group.label):
             record.cells["dtype"] = Cell(
-                self._mixed, head.line, head.column, value_origin="stated",
-                law="the document says in which format it mixes precisions",
+                self._mixed, head.line, head.column, value_origin="stated", law=OF_THE_MIX,
             )  # fmt: skip
         elif "dtype" not in record.cells and names_format(group.label):
             kind = format_named(group.label)
@@ -1161,6 +1163,19 @@ class _Table:
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
                         held.shared.add(cell.line)
+        self._mix(held.records)
+
+    def _mix(self, records: Sequence[Record]) -> None:
+        """Give rows that say no format, nor their table's labels, the one in which the document
+        mixes precisions, where a line right above them says that they ran in mixed precision."""
+        near = (line for line in self.place.near if line.number >= self.since)
+        line = next(filter(lambda each: all_mixed(each.text), near), None)
+        if not self._mixed or line is None or any("dtype" in r.cells for r in records):
+            return
+        for record in records:
+            record.cells["dtype"] = Cell(
+                self._mixed, line.number, line.column, value_origin="stated", law=OF_THE_MIX
+            )
 
     def _of_another_size(self, record: Record, number: int) -> bool:
         """Whether a line above names a model of another size than a row has."""
