@@ -531,6 +531,10 @@ _IN_ONE_NODE = re.compile(r"\bintra[- ]node\b", re.IGNORECASE)
 _BETWEEN_NODES = re.compile(r"\b(?:inter|multi|cross)[- ]nodes?\b", re.IGNORECASE)
 
 
+_BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]*\)")
+"""What a machine is made of, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
@@ -831,6 +835,8 @@ def _said(line: str) -> Mapping[str, Cell]:
         if several(text):
             said["gpu"] = Cell(text, 0, 0, state="unknown")
         put("gpus", counted_devices(text) or _named_count(text))
+        if "gpus" not in said and _BETWEEN_NODES.search(text):
+            put("gpus_per_node", _only_one(_BOX, signed(text)))
         if slices_in(text):  # `2x v6e-256` are 512, and several are no one number
             said.pop("gpus", None)
         if (slices := counted_chips(text)) and said["gpu"].state == "value":
