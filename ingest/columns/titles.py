@@ -532,7 +532,7 @@ _BETWEEN_NODES = re.compile(r"\b(?:inter|multi|cross)[- ]nodes?\b", re.IGNORECAS
 
 
 _BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]*\)")
-"""What a machine is made of, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
+"""The devices of a machine, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share

@@ -538,16 +538,16 @@ def configured(
 
 @dataclass(frozen=True)
 class Joined:
-    """What a table says that runs were set up with, by what its first columns, `keys`, say of them:
-    `GPU | Precision | TP | PP`; `columns` are its labels."""
+    """Settings that a table gives runs by what its first columns, `keys`, say of these: `GPU |
+    Precision | TP | PP`; `columns` are its labels."""
 
     keys: tuple[str, ...]
     rows: tuple[dict[str, Cell], ...]
     columns: tuple[str, ...]
 
     def said_of(self, record: Record) -> dict[str, Cell]:
-        """What the one row says that is of a run as far as this says what it was; empty where it
-        does not say all that tells the rows apart, or several rows are of it, or none."""
+        """Cells of the one row that is of a run, as far as this says what it was; none where it
+        does not say all that tells the rows apart, or several rows are of it."""
         if not all(name in record.cells for name in self.keys):
             return {}
         own = record.cells
