@@ -869,16 +869,20 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
 
 
 def model_in_format(text: str) -> dict[str, str]:
-    """A model and the number format behind it, where a text is nothing else.
+    """A model and the number format behind it, where a text is nothing else; what hangs together is
+    the name of a checkpoint.
 
     >>> model_in_format("Kestrel2 34B FP8"), model_in_format("Kestrel2 34B BF16/FP8")
     ({'model': 'Kestrel2 34B', 'dtype': 'FP8'}, {})
+    >>> model_in_format("Kestrel2-34B-FP8")
+    {}
     """
     model, kind = model_named(text), format_named(text)
     if not model or not kind or not text.startswith(model):
         return {}
-    rest = text[len(model) :].strip(" ,-()[]")
-    return {"model": model, "dtype": kind} if rest == kind else {}
+    rest = text[len(model) :]
+    alone = rest.strip(" ,-–—()[]") == kind and rest.startswith((" ", ","))
+    return {"model": model, "dtype": kind} if alone else {}
 
 
 def behind_model(text: str) -> dict[str, str]:
