@@ -220,7 +220,7 @@ _IS_BUILT = (
 
 _OF_SEVERAL_PARTS = deferred(
     r"\b(?:than|unlike|compar\w+|versus|vs|instead|distil\w*|teacher|draft|frozen|trainable|adapters?"
-    r"|embeddings?|tokeni[sz]er|up to|between|from [0-9])\b|\bencoder\b.*\bdecoder\b",
+    r"|embeddings?|tokeni[sz]er|up to|between|from [0-9])\b|\bencoder\b.{0,200}?\bdecoder\b",
     re.IGNORECASE,
 )
 """Words of a sentence whose numbers are perhaps of another model, or of a part of this one."""

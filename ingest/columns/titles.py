@@ -531,7 +531,7 @@ _IN_ONE_NODE = re.compile(r"\bintra[- ]node\b", re.IGNORECASE)
 _BETWEEN_NODES = re.compile(r"\b(?:inter|multi|cross)[- ]nodes?\b", re.IGNORECASE)
 
 
-_BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]*\)")
+_BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]{{0,40}}\)")
 """The devices of a machine, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
 
 
