@@ -881,6 +881,8 @@ def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
     for label, text in record.other if record.tabled else ():
         if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
             own = program_named(text, any_case=True)
+            if own is None and devices(text):
+                continue  # a system of machines: `DGX-GB200`
             if own is None or own.text.partition(" ")[0] != cell.text.partition(" ")[0]:
                 return True
         elif normalise(label) in OF_IMPLEMENTATIONS:

@@ -21,6 +21,8 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.scopes import size_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.program_names import is_library, program_named
 
 SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields that say which model a row is of."""
@@ -142,15 +144,19 @@ _IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
 
 def model_of_page(paragraphs: Iterable[Paragraph]) -> Cell | None:
     """The model whose numbers a document says that it gives, before its first section: `This page
-    gives the throughput of kite-7b on our cluster.`"""
-    headings = 0
-    for each in paragraphs:
+    gives the throughput of kite-7b on our cluster.` A name that nobody knows is the one that the
+    title of the document begins with: `# KiteNet For PyTorch`."""
+    headings, title = 0, ""
+    every = list(paragraphs)
+    for each in every:
         headings += each.heading
+        title = title or (each.text if each.heading else "")
         if headings > 1 or each.behind_table:
             return None
         for sentence in () if each.heading else sentences(each.text):
             shared = _SHARES.match(sentence) is not None
             name = model_named(sentence) if shared or _GIVES.match(sentence) else None
+            name = name or (_titled(sentence, title, every) if shared else None)
             sized = name is not None and SIZED.search(name) is not None
             if name and (len(sizes_in(sentence)) == 1 if sized else shared):
                 cell = each.placed(Cell(name, 0, each.text.index(name)))
@@ -162,7 +168,7 @@ MODEL_OF_PAGE = "the model whose numbers the document says that it gives"
 
 _SHARES = re.compile(
     r"\W*this (?:repo(?:sitory)?|folder|directory|example|project|package|recipe)"
-    r" (?:contains|provides|has|holds|includes|offers|shows)\b"
+    r" (?:contains|provides|has|holds|includes|offers|shows|demonstrates|explains)\b"
     r"(?!.*\b(?:inference|serv(?:e|ing)|models? (?:such as|like|including)|several|various)\b)"
     r".{0,80}?\b(?:(?:pre-?)?train|fine-?tun|benchmark)(?:e|ing)?\b",
     re.IGNORECASE,
@@ -182,6 +188,55 @@ _GIVES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that says of which model a document gives numbers of training."""
+
+
+def _titled(sentence: str, title: str, paragraphs: Iterable[Paragraph]) -> str | None:
+    """The name in a sentence on what a document trains that its title begins with, where no
+    paragraph has a longer name for one of several models of it: `KiteNet-small`."""
+    begun = _BEGINS.match(title)
+    found = _TRAINS_IT.search(sentence) if begun else None
+    if begun is None or found is None:
+        return None
+    name, first = found["name"], begun["name"]
+    if name != first and not re.match(rf"{re.escape(first)}[-_ ]", name):
+        return None
+    if program_named(name) or is_library(name) or devices(name):
+        return None
+    longer = re.compile(rf"(?<![\w./-]){re.escape(first)}[-_ ]?(?:[0-9]|(?<=[-_])\w)[\w.]*")
+    named = {each[0].rstrip(".") for p in paragraphs for each in longer.finditer(p.text)}
+    return name if named <= {name} else None
+
+
+def model_of_section(around: Iterable[tuple[Paragraph, int]]) -> Cell | None:
+    """The model that the heading over a table begins with, as a sentence below it says that this
+    is what was trained: `We benchmark the KiteNet model` below `## KiteNet: one node`."""
+    own = [each for each, place in around if place == OWN]
+    for title in (each.text for each in own if each.heading):
+        for each in () if model_named(title) else own:
+            for sentence in () if each.heading else sentences(each.text):
+                if name := _titled(sentence, title, own):
+                    cell = each.placed(Cell(name, 0, each.text.index(name)))
+                    return cell._replace(value_origin="assumed", law=OF_SECTION)
+    return None
+
+
+OF_SECTION = "the model that the heading above names, and the text below it says to be trained"
+
+_A_NAME = r"(?P<name>[A-Z][\w+.&-]{1,24}(?: (?:[A-Z][\w+.-]{0,24}|[0-9]{1,2}\b)){0,3}?)"
+
+_BEGINS = deferred(
+    rf"\W*(?:(?:(?:[Pp]re-?|[Ff]ine-?)?[Tt](?:rain|un)ing|Train) )?{_A_NAME}"
+    r"(?=(?: v?[0-9.]{1,5})?(?: (?i:for|in|on|with|using)\b|\s*[:–—(]| - |\s*$))"
+)
+"""The name that a title begins with: `# KiteNet For PyTorch`."""
+
+_TRAINS_IT = deferred(
+    r"\b(?:(?:pre-?)?(?:train|fine-?tun)(?:e|ed|ing|s)?"
+    r"|[Ww]e (?:test|benchmark|measure|time)(?:e?d)?)"
+    rf" (?:(?:a|an|the|our) )?(?:MLPerf )?[`*_]{{0,2}}{_A_NAME}"
+    r"[`*_]{0,2}(?= (?:[a-z-]{3,20} ){0,3}?(?:model|network|architecture)\b)"
+)
+"""How a sentence names the model that is trained: `a script to train the KiteNet speech model`."""
 
 
 def models_of_all(paragraphs: Iterable[Paragraph]) -> list[tuple[Cell, Paragraph]]:
@@ -313,7 +368,7 @@ def _families_in(sentence: str) -> list[re.Match[str]]:
 
 _FAMILIES = deferred(
     r"(?<![\w./-])(?:(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?[BM])[ -](?:param(?:eter)?s? )?)?"
-    r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
+    r"(?P<family>(?:GPT|LL[Aa]MA|Llama|BERT|m?T5|OPT|BLOOM|Falcon|Mistral|Gemma|Qwen|OLMo|Mamba|ViT|DiT"
     r"|Pythia|MPT|Nemotron|Granite|DeepSeek)(?:-?[0-9](?:\.[0-9])?)?)"
     r"(?:[- ](?:style|type))?"
     r"(?:(?: (?:language|causal|dense|decoder(?:-only)?|transformer)){0,2}[ -]"

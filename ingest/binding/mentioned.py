@@ -25,6 +25,7 @@ from assay.ingest.binding.called import (
     call,
     call_as_printed,
     model_of_page,
+    model_of_section,
     models_of_all,
     models_printed,
     name_models,
@@ -129,7 +130,7 @@ def mentioned(
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 model = only[0] if only and around.is_over(only[1], row.line) else None
                 model = model or _of_all_above(of_all, row, around)
-                model = model or (None if elsewhere else page)
+                model = model or model_of_section(near) or (None if elsewhere else page)
                 row.cells |= {"model": model} if model else {}
         between = [
             each for each, place in near if place == OWN and since < each.first < table[0].line

@@ -15,6 +15,7 @@ from math import isclose
 from assay.ingest.binding.comparing import without
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.headers import plain
+from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.titles import SIZED, model_named, rounds_to
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import SUFFIXES
@@ -156,6 +157,102 @@ def sized(records: Iterable[Record], prose: Sequence[Line]) -> set[int]:
         if cell := told[row.cells["model"].text]:
             row.cells["model_size"] = cell
     return {cell.line for cell in told.values() if cell}
+
+
+def shaped_by_text(
+    records: Iterable[Record],
+    prose: Sequence[Line],
+    statements: Sequence[Statement],
+    titles: Mapping[int, str],
+) -> set[int]:
+    """Fill in, in place, the sizes of the models of rows of tables (`sized`), their shapes that
+    sentences give which begin with their names, and what the section about the model, as one of the
+    `titles` says, states of the one model that all rows are of; returns the lines that say so."""
+    rows = [row for row in records if row.tabled and "model" in row.cells]
+    names = {row.cells["model"].text for row in rows}
+    used = sized(rows, prose)
+    for name in names if len(names) <= MOST_NAMES else ():
+        told = _told_shape(name, prose)
+        alone = len(names) == 1 and not any(row.cells.keys() & {*SHAPE} for row in rows)
+        told = {**(_about_the_model(statements, titles) if alone else {}), **told}
+        for row in rows if told else ():
+            if row.cells["model"].text == name:
+                row.cells |= {n: cell for n, cell in told.items() if n not in row.cells}
+                used |= {cell.line for cell in told.values()}
+    return used
+
+
+def _told_shape(name: str, prose: Sequence[Line]) -> dict[str, Cell]:
+    """The shape and the parameters in sentences that begin with the name of a model; no field that
+    two of them say otherwise.
+
+    >>> line = Line(1, "The WrenNet-L model has 9,310,000 parameters and 12 layers.", 1, {})
+    >>> {name: cell.text for name, cell in _told_shape("WrenNet-L", [line]).items()}
+    {'layers': '12', 'parameters': '9310000'}
+    >>> _told_shape("WrenNet", [line])
+    {}
+    """
+    of_it = re.compile(rf"\W*(?:(?:The|Our|This) )?[`*_]{{0,2}}{re.escape(name)}{_IS_BUILT}")
+    found: dict[str, Cell] = {}
+    apart = set[str]()
+    for line in prose:
+        if name not in line.text or len(line.text) > LONGEST:
+            continue
+        begin = 0
+        for sentence in sentences(line.text):
+            if of_it.match(sentence) and not _OF_SEVERAL_PARTS.search(sentence):
+                told = phrases(Line(line.number, sentence, line.column + begin, {}), least=1)
+                for field in (*SHAPE, "parameters"):
+                    cell = told.get(field)
+                    if cell is None or cell.state != "value":
+                        continue
+                    held = found.setdefault(field, cell._replace(value_origin="stated"))
+                    apart |= {field} if saying(held) != saying(cell) else set()
+            begin += len(sentence)
+    return {field: cell for field, cell in found.items() if field not in apart}
+
+
+_IS_BUILT = (
+    r"[`*_]{0,2}(?: [a-z][a-z-]{2,20}){0,2}"
+    r" (?:is|are|has|have|uses?|with|consists?|comprises?|contains|stacks|features)\b"
+)
+"""Behind the name of a model, how a sentence goes on that says what it is made of."""
+
+_OF_SEVERAL_PARTS = deferred(
+    r"\b(?:than|unlike|compar\w+|versus|vs|instead|distil\w*|teacher|draft|frozen|trainable|adapters?"
+    r"|embeddings?|tokeni[sz]er|up to|between|from [0-9])\b|\bencoder\b.{0,200}?\bdecoder\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose numbers are perhaps of another model, or of a part of this one."""
+
+
+def _about_the_model(statements: Sequence[Statement], titles: Mapping[int, str]) -> dict[str, Cell]:
+    """The widths that sections about the model state and no other statement of the document says
+    otherwise. How deep a model is they may say of each of its parts."""
+    found: dict[str, Cell] = {}
+    for each in statements:
+        if any(_OF_THE_MODEL.fullmatch(titles.get(at, "")) for at in each.section):
+            for name in WIDTHS & each.values.keys():
+                found.setdefault(
+                    name, each.values[name]._replace(value_origin="assumed", law=OF_IT)
+                )
+    said = {(name, saying(each.values[name])) for each in statements
+            for name in WIDTHS & each.values.keys()}  # fmt: skip
+    once = {name for name in found if sum(name == held for held, _ in said) == 1}
+    return {name: cell for name, cell in found.items() if name in once and cell.state == "value"}
+
+
+WIDTHS = {"hidden", "heads", "kv_heads", "ffn_hidden"}
+
+OF_IT = "the section about the model says so, and all rows are of one"
+
+_OF_THE_MODEL = deferred(
+    r"\W*(?:[0-9.]+ )?(?:(?:the|our) )?(?:model|network)(?:['’]s)?"
+    r"(?: (?:overview|architecture|configuration|description|structure|details|and|&)){1,4}\W*"
+    r"|\W*(?:[0-9.]+ )?(?:default (?:model )?configuration|(?:model|network)? ?architecture)\W*",
+    re.IGNORECASE,
+)
+"""A heading over what a document says of its model, whoever runs it."""
 
 
 def _told_size(

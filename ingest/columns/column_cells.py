@@ -302,7 +302,8 @@ def _shares_of_rates(records: Sequence[Record]) -> None:
 
 def _local_batches(records: Sequence[Record]) -> None:
     """Where a row has local batches beside micro-batches of another size, its accumulation counts
-    local ones; in micro-batches it is as many times more.
+    local ones; in micro-batches it is as many times more, unless these make the batch of its job
+    with the steps as printed.
     """
     for record in records:
         said = next((text for label, text in record.other if normalise(label) == "lbs"), "")
@@ -312,12 +313,22 @@ def _local_batches(records: Sequence[Record]) -> None:
         if micro.state != "value" or steps.state != "value" or not steps.text.isdigit():
             continue
         times, rest = divmod(int(said), int(amount(micro)) or 1)
-        if rest or times < 2:
+        if rest or times < 2 or _in_micro_batches(record):
             continue
         law = "accumulation counts local batches (LBS), each of several micro-batches"
         record.cells["accumulation"] = steps._replace(
             text=str(int(steps.text) * times), value_origin="solved", law=law
         )
+
+
+def _in_micro_batches(record: Record) -> bool:
+    """Whether the steps of a row are of micro-batches, as these make the batch of its job."""
+    held = {name: amount(cell) for name, cell in record.cells.items() if name in _OF_THE_JOB
+            and cell.state == "value"}  # fmt: skip
+    return "global_batch" in held and held["global_batch"] == _of_replicas(held, fewest=1)
+
+
+_OF_THE_JOB = {"global_batch", "micro_batch", "accumulation", "gpus", "tp", "pp", "cp"}
 
 
 def _of_one_replica(records: Sequence[Record]) -> None:
@@ -394,9 +405,10 @@ def _grow_alike(told: Sequence[Mapping[str, float]]) -> bool:
     return len({each["gpus"] for each in told}) >= POINTS and len(shares) == 1
 
 
-def _of_replicas(known: Mapping[str, float]) -> float | None:
-    """The batch of all replicas of a row; None where it does not print all of it."""
-    if not {"micro_batch", "gpus"} <= known.keys() or known["gpus"] < 2:
+def _of_replicas(known: Mapping[str, float], fewest: int = 2) -> float | None:
+    """The batch of all replicas of a row; None where it does not print all of it, or has fewer
+    devices."""
+    if not {"micro_batch", "gpus"} <= known.keys() or known["gpus"] < fewest:
         return None
     ranks = known.get("tp", 1.0) * known.get("pp", 1.0) * known.get("cp", 1.0)
     return known["micro_batch"] * known.get("accumulation", 1.0) * known["gpus"] / ranks

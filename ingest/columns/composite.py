@@ -861,10 +861,28 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     said: dict[str, str] = {}
     for part in parts:
         told = {"model": part} if model_named(part) == part else named(part)
+        told = told or model_in_format(part)
         if not told or any(said.get(name, value) != value for name, value in told.items()):
             return {}
         said |= told
-    return said if alone or len(parts) > 1 else {}
+    return said if alone or len(parts) > 1 or {"model", "dtype"} <= said.keys() else {}
+
+
+def model_in_format(text: str) -> dict[str, str]:
+    """A model and the number format behind it, where a text is nothing else; what hangs together is
+    the name of a checkpoint.
+
+    >>> model_in_format("Kestrel2 34B FP8"), model_in_format("Kestrel2 34B BF16/FP8")
+    ({'model': 'Kestrel2 34B', 'dtype': 'FP8'}, {})
+    >>> model_in_format("Kestrel2-34B-FP8")
+    {}
+    """
+    model, kind = model_named(text), format_named(text)
+    if not model or not kind or not text.startswith(model):
+        return {}
+    rest = text[len(model) :]
+    alone = rest.strip(" ,-–—()[]") == kind and rest.startswith((" ", ","))
+    return {"model": model, "dtype": kind} if alone else {}
 
 
 def behind_model(text: str) -> dict[str, str]:

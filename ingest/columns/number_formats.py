@@ -182,6 +182,24 @@ def names_mixed(label: str) -> bool:
     return _ANY_MIXED.search(label) is not None and EVERY.search(label) is None
 
 
+def all_mixed(text: str) -> bool:
+    """Whether a part of a sentence says that what it is about ran in mixed precision, and no more.
+
+    >>> all_mixed("Phase 2 only, mixed precision."), all_mixed("Mixed precision is 2x as fast.")
+    (True, False)
+    """
+    return any(_ALL_MIXED.fullmatch(part) for part in _PARTS.split(text))
+
+
+_PARTS = re.compile(r"[,;.:]+(?: |$)")
+
+_ALL_MIXED = re.compile(
+    r"[\s*_#-]*(?:(?:all|the)(?: (?:results|runs|numbers|rows))?(?: (?:are|were|is|ran))? )?"
+    r"(?:(?:in|with|using) )?(?:automatic )?mixed[- ]precision(?: \(AMP\))?(?: only)?[\s*_]*",
+    re.IGNORECASE,
+)
+
+
 class Used(NamedTuple):
     """A number format, where it stands, and whether its sentence is a remark about it alone."""
 

@@ -63,6 +63,12 @@ ELSEWHERE = {
 }  # fmt: skip
 """Words of columns beside which a time of a step is one of its parts, or of no training."""
 
+_OF_A_WORLD = {"mesh", "atoms", "particles", "bodies"}
+"""Those of worlds that are simulated, and of the samples of models that learn to."""
+
+_OF_GRADIENTS = {"activation_checkpointing", "recompute"}
+"""Configuration that only what computes gradients has, which no simulation does."""
+
 _ELSEWHERE = re.compile(
     r"\b(?:inference|serving|decod(?:e|ing)|prefill|generat(?:e|ion)|latency|kernels?|gemms?|matmuls?"
     r"|(?:batch|online|offline) predict(?:ion|or)s?"
@@ -259,6 +265,7 @@ def of_runs(
         }
         own = bool(named & {"train", "training"})  # beside how fast what was trained is used
         elsewhere = ELSEWHERE - ({"mesh"} if said & _OF_A_STEP else set())  # one of devices
+        elsewhere -= _OF_A_WORLD if document and said & _OF_GRADIENTS else set()
         return own or bool(held & (ALONE | RATES) - {"step_time"}) or not words & elsewhere
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})

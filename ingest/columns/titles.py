@@ -254,8 +254,8 @@ as code, or behind the word for it."""
 _SIZED_FAMILY = deferred(
     r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?[BM](?: |-)"
     r"(?:GPT(?:-?[23])?|[Ll]lama(?:[- ]?[23](?:\.[0-9])?)?"
-    r"|LLaMA(?:-?[23])?|BERT|T5|ViT|DiT|OPT|BLOOM|Bloom|[Mm]istral|[Ff]alcon|[Gg]emma(?:[- ]?[23])?"
-    r"|[Qq]wen(?:[- ]?[0-9](?:\.[0-9])?)?|OLMo|Mamba(?:-2)?))(?![\w-])"
+    r"|LLaMA(?:-?[23])?|BERT|m?T5|ViT|DiT|OPT|BLOOM|Bloom|[Mm]istral|[Ff]alcon"
+    r"|[Gg]emma(?:[- ]?[23])?|[Qq]wen(?:[- ]?[0-9](?:\.[0-9])?)?|OLMo|Mamba(?:-2)?))(?![\w-])"
     r"(?! (?:and|or|vs\.?|to) )"
 )
 """`33B GPT`, `13B llama`: a size, and the family of models behind it."""
@@ -531,6 +531,10 @@ _IN_ONE_NODE = re.compile(r"\bintra[- ]node\b", re.IGNORECASE)
 _BETWEEN_NODES = re.compile(r"\b(?:inter|multi|cross)[- ]nodes?\b", re.IGNORECASE)
 
 
+_BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]{{0,40}}\)")
+"""The devices of a machine, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
@@ -783,7 +787,7 @@ def _named_with_size(text: str) -> str | None:
 
 _WITH_SIZE = deferred(
     r"\s*#{1,6} (?:[0-9.]{1,6} )?((?:BERT|GPT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mistral"
-    r"|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|T5|ViT|DiT|Mamba)"
+    r"|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo|m?T5|ViT|DiT|Mamba)"
     r"(?:[- ]?[0-9](?:\.[0-9])?)?(?: (?:XL|[Ll]arge|[Mm]edium|[Ss]mall))?"
     r" \([0-9]{1,4}(?:\.[0-9]{1,2})? ?[BM]\))"
     r"(?: (?:pre-?)?(?:training|model|results|benchmarks?|performance|throughput))?[\s:#]*"
@@ -831,6 +835,8 @@ def _said(line: str) -> Mapping[str, Cell]:
         if several(text):
             said["gpu"] = Cell(text, 0, 0, state="unknown")
         put("gpus", counted_devices(text) or _named_count(text))
+        if "gpus" not in said and _BETWEEN_NODES.search(text):
+            put("gpus_per_node", _only_one(_BOX, signed(text)))
         if slices_in(text):  # `2x v6e-256` are 512, and several are no one number
             said.pop("gpus", None)
         if (slices := counted_chips(text)) and said["gpu"].state == "value":

@@ -126,6 +126,7 @@ SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 def suffix(letter: str, field: str, digits: str = "") -> float:
     """The factor of a count's suffix: a length of sequences counts in powers of 1,024, all else in
     those of 1,000; thousands that round a power of two are that power, hundreds of them are even.
+    A batch is a power of two where its thousands are one, or round one.
 
     >>> suffix("k", "seq_len"), suffix("k", "vocab"), suffix("M", "parameters")
     (1024.0, 1000.0, 1000000.0)
@@ -133,18 +134,23 @@ def suffix(letter: str, field: str, digits: str = "") -> float:
     (262144.0, 16384.0)
     >>> suffix("k", "seq_len", "128"), suffix("k", "seq_len", "200")
     (1024.0, 1000.0)
+    >>> suffix("K", "global_batch", "32"), suffix("K", "global_batch", "48")
+    (1024.0, 1000.0)
     """
     factor = SUFFIXES[letter]
-    if field != "seq_len" or factor not in _LENGTHS:
+    if field not in {"seq_len", *_BATCHES} or factor not in _LENGTHS:
         return factor
     if factor == SUFFIXES["k"] and 1 <= (count := float(digits.replace(",", "") or 0)) < inf:
         power = 2.0 ** round(log2(count * factor))
         if round(power / factor, len(digits.partition(".")[2])) == count:
             return power / count
-        if count % _EVEN == 0:
+        if count % _EVEN == 0 or (field in _BATCHES and not log2(count).is_integer()):
             return factor
-    return _LENGTHS[factor]
+        return _LENGTHS[factor]
+    return _LENGTHS[factor] if field == "seq_len" else factor
 
+
+_BATCHES = ("micro_batch", "global_batch", "batch_size")
 
 _EVEN = 100
 """Thousands of tokens whose multiples are meant as they stand: `200k`."""

@@ -20,7 +20,7 @@ from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.named_rows import but_for_unnamed
 from assay.ingest.binding.noted_memory import settle_noted
-from assay.ingest.binding.shaped import described, shaped, sized
+from assay.ingest.binding.shaped import described, shaped, shaped_by_text
 from assay.ingest.binding.speeds_proven import settle_speeds
 from assay.ingest.legends import (
     added_items,
@@ -342,7 +342,9 @@ def _bind(
         shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
-        context.used |= sized(every, prose) | settle_batches(every, prose, tabled)
+        context.used |= shaped_by_text(
+            every, prose, context.statements, context.titles
+        ) | settle_batches(every, prose, tabled)
         as_the_others(every)
         of_each_device(every)
         _understand(ledger, settle_speeds(every, prose))

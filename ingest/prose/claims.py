@@ -490,7 +490,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "seq_len", "sequence|context",
-        r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
+        r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?(?=[0-9]){N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
     ("seq_len", "tokens each", rf"\b{_TEXTS},? (?:of |with |at )?{{N}} tokens each\b"),

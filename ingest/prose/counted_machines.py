@@ -436,8 +436,9 @@ def _many_in_words(counted: re.Match[str], plain: str, device: Device) -> Iterat
         return
     of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
     of_node = of_node or _A_NODE_HAS.search(plain, 0, counted.start(1))
-    held = "gpus_per_node" if of_node else "gpus"
-    yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
+    number = _NUMBERS[counted[1].casefold()]
+    part = number == "1" and plain.startswith((" of a ", " of an "), counted.end())
+    yield Part("gpus_per_node" if of_node and not part else "gpus", number, counted.start(1))
 
 
 _A_NODE_HAS = deferred(
@@ -596,6 +597,9 @@ _IN_EACH_HOST = deferred(
 )
 """Devices of each machine: `8 to a node`, `each node exposes eight`."""
 
+_ONE_OF_IT = deferred(r" of an? [\w-]+$", re.IGNORECASE)
+"""One device of a machine, which has others: `a single H100 of a node`."""
+
 _HOSTS_ALONE = deferred(
     rf"{NUMBER} ?(?:[x×*] ?)?{KIND}(?:nodes|servers|hosts|machines|instances|VMs"
     rf"|{INSTANCE})\b(?! (?:of [0-9]|per batch))",
@@ -690,7 +694,8 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
     for each in _IN_EACH_HOST.finditer(text):
         group = next(g for g in "imkjg" if each[g])
         if not _OF_A_NUMBER_ELSE.search(text, 0, each.start(group)):
-            put("gpus_per_node", each, group)
+            part = group == "i" and _number(each["i"]) == 1 and _ONE_OF_IT.search(each[0])
+            put("gpus" if part else "gpus_per_node", each, group)
     alone = [each for each in _HOSTS_ALONE.finditer(text) if counts_hosts(text, each, "n")]
     if len(alone) == 1 and not OWNS.search(text, 0, alone[0].start("n")):
         put("nodes", alone[0], "n")

@@ -6,7 +6,7 @@ the program and its version. A program is said by a sentence on what was run or 
 a label (`Framework: …`), by a list of versions, or by the title. One that nobody knows is named
 with a version, a commit, its command or the word for what it is, and is the only name there that is
 not of a library, a model or a device. Where two are named, it is the one that the other is part of,
-or none.
+or none. Where none is, it is the framework in whose container the document says to have measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ from assay.ingest.prose.only_device import THREAD
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
-from assay.ingest.vocabulary.program_names import Program, is_library, program_named, the_one
+from assay.ingest.vocabulary.program_names import (
+    Program,
+    frameworks,
+    is_library,
+    program_named,
+    the_one,
+)
 
 LAW = "the one program that the document says to train with"
 
@@ -138,6 +144,15 @@ _STACK = deferred(
 """Names with versions in brackets: `(Basalt 1.4, PyTorch 2.5, CUDA 12.4)`."""
 
 _IN_STACK = re.compile(r", (?:and )?([A-Za-z][\w -]{1,24}) v?[0-9]")
+
+_REQUIRED = deferred(
+    r"\W*(?:this|the|our|these|training)(?: [a-z-]{3,20})?? (?:example|recipe|script|code|benchmark"
+    r"|workload|sample|training|tutorial)s?(?: itself)?"
+    r" (?:requires?|needs?)(?: access to)?(?: an?| the)? $",
+    re.IGNORECASE,
+)
+"""In front of a program without which what the document is of does not run: `The example requires
+Basalt 1.4`."""
 
 _USED = deferred(
     r"[`*_)]{0,3} (?:(?:is|was|are|were) used|wird verwendet|wurde verwendet|est utilisé)\b"
@@ -256,11 +271,13 @@ def only_programs(
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
     titled += _of_its_command(prose, tabled, name)
     every = [
-        each for section, many in by_section.items() for each in many
+        each
+        for section, many in by_section.items()
+        for each in many
         if not _of_its_own_tables(section, headings, tabled)
     ]
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
-    whole = _only(every or titled)
+    whole = _only(every or titled) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
 
 
@@ -272,6 +289,27 @@ def _of_its_own_tables(section: int, headings: Set[int], tabled: Set[int]) -> bo
     after = min((line for line in headings if line > section), default=None)
     own = {line for line in tabled if line > section and (after is None or line < after)}
     return bool(own) and own != tabled
+
+
+def _contained(lines: Sequence[Line], tabled: Set[int]) -> list[_Named]:
+    """The one framework by whose container a document names what its own script ran in, and says
+    that its results are of a container; of two versions none."""
+    found = [
+        _Named(each, line.number, line.column + each.at)
+        for line in lines if line.number not in tabled and "ontainer" in line.text
+        for each in frameworks(line.text)
+    ]  # fmt: skip
+    one = len({each.program.text for each in found}) == 1
+    return found if one and any(map(_IN_CONTAINER.search, (line.text for line in lines))) else []
+
+
+_IN_CONTAINER = deferred(
+    r"\b(?:results?|numbers|performance|throughput|benchmarks?|measurements?|runs?|we)\b"
+    r"[^;:]{0,40}?\b(?:obtained|measured|collected|gathered|taken|ran|run|benchmarked|trained)\b"
+    r".{0,160}?\b(?:in|with|using|inside) (?:the |an? )?(?:[\w.-]+ ){0,3}container\b",
+    re.IGNORECASE,
+)
+"""A sentence that says that what was measured ran in a container."""
 
 
 def _only(named: Sequence[_Named]) -> Cell | None:
@@ -340,7 +378,8 @@ def _said(block: _Block) -> Iterator[_Named]:
                     or (speaks and _LEADS.search(sentence, 0, told.program.at))
                 )
             ):
-                told = _unknown(block, sentence, begin) if speaks else None
+                needed = _needed(block, sentence, begin)
+                told = needed or (_unknown(block, sentence, begin) if speaks else None)
             yield from [told] if told else []
         begin += len(sentence)
 
@@ -370,6 +409,21 @@ def _known(block: _Block, text: str, begin: int) -> _Named | None:
     if told is None or told.name == "fsdp":  # a way to spread a run, which rows may not share
         return None
     return _Named(told, *block.place(begin + told.at))
+
+
+def _needed(block: _Block, sentence: str, begin: int) -> _Named | None:
+    """The program with a version that a sentence says its example, or its recipe, requires."""
+    told = _known(block, sentence, begin)
+    if told and told.program.version and _REQUIRED.match(sentence[: told.program.at]):
+        return told
+    for each in _A_VERSION.finditer(sentence):
+        if _REQUIRED.match(sentence[: each.start()]) and not _is_other(each["name"]):
+            program = Program(each["name"], each["version"], each.start("name"))
+            return _Named(program, *block.place(begin + program.at))
+    return None
+
+
+_A_VERSION = deferred(rf"{_FULL_NAME}{_NUMBERED}(?! (?:or|and) (?:later|newer|above|higher|up))")
 
 
 def _unknown(block: _Block, sentence: str, begin: int) -> _Named | None:

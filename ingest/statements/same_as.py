@@ -259,7 +259,7 @@ _OF_THING = (
     (re.compile(r"attention(?: kernel)?"), ("attention",)),
     (re.compile(r"vocab(?:ulary)?(?: size)?"), ("vocab",)),
     (re.compile(r"optimi[sz]er|sharding|zero(?: stage)?"), _SHARDED),
-    (re.compile(r"(?:hardware|machines?|nodes|gpus|cluster)"), ("gpu", "gpus_per_node")),
+    (re.compile(r"(?:hardware|machines?|systems?|nodes|gpus|cluster)"), ("gpu", "gpus_per_node")),
 )
 """Fields that are the same where the thing is that a text names."""
 
@@ -296,10 +296,14 @@ _KEPT = deferred(
     rf"(?:^|(?<=[.;] ))\W*(?P<things>(?:the )?{_SETTING}"
     rf"(?:(?:, | and |, and |/)(?:the )?{_SETTING}){{0,4}})"
     r" (?:is|are|was|were|stays?|remains?)(?: (?:all|both|kept|exactly)){0,2}"
-    r" (?:(?:the same )?as|like) (?:above|before)\b(?! ?[0-9])",
+    r" (?:(?:the same )?as|like) (?:above|before)\b(?! ?[0-9])"
+    rf"|(?:^|(?<=[.;] ))\W*(?:(?:all )?(?:with|on|at|in|using) )?(?:exactly )?(?:the )?same"
+    rf" (?P<same>{_SETTING}(?:(?:, | and |, and |/){_SETTING}){{0,4}}) as (?:above|before)\b"
+    r"(?! ?[0-9])",
     re.IGNORECASE,
 )
-"""Settings that runs have of those above: `Context, vocabulary and precision are as above.`"""
+"""Settings that runs have of those above: `Context, vocabulary and precision are as above.`, `Same
+machines and precision as above.`"""
 
 
 def _kept(line: Line, section: tuple[int, ...]) -> Reference | None:
@@ -307,7 +311,8 @@ def _kept(line: Line, section: tuple[int, ...]) -> Reference | None:
     found = _KEPT.search(line.text) if len(line.text) <= LONGEST else None
     if found is None:
         return None
-    things = [re.sub("_", " ", each) for each in _BETWEEN.split(found["things"].casefold())]
+    listed = found["things"] or found["same"]
+    things = [re.sub("_", " ", each) for each in _BETWEEN.split(listed.casefold())]
     named = [
         {name for words, names in _OF_THING if words.fullmatch(thing.removeprefix("the "))
          for name in names}

@@ -170,7 +170,7 @@ _VERB = deferred(
 
 _COUNTED = deferred(
     r"(?<![\w.,$-])(?<![0-9] there are )(?!1[ -])([0-9]+(?:,[0-9]{3})*)[ -]"
-    r"(?:transformer |decoder |attention )?"
+    r"(?:transformer |decoder |attention |message[- ]passing )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
     r"(?!s? (?:of(?! (?:width|hidden|dim(?:ension)?|d_model|model width)\b)"
     r"|per(?! (?:MoE |sparse |expert )?(?:layer|block)\b)|each|[0-9]))"

@@ -189,7 +189,8 @@ def as_the_document_says(
     headings: Set[int],
 ) -> list[Statement]:
     """The statements, given the one program that their document, or the section of a heading, names
-    (`only_programs`): with its version, and where a command starts what that is built on, that.
+    (`only_programs`): with its version, and where a command starts what that is built on, or a
+    container is called after it, that.
 
     FSDP is no program beside it, unless another heading than the title (the first of the lines of
     `headings`) names that program: then its section may be of it, and the other of FSDP alone.
@@ -216,10 +217,16 @@ def _as_its_section_says(
     if held.text == "fsdp" and name and not any(name.casefold() in title for title in below):
         rest = {field: cell for field, cell in statement.values.items() if field != FIELD}
         return replace(statement, values=rest)
-    of_command = is_below(held.text, name) and starts(texts.get(held.line, ""))
-    if of_command or (version and held.text == name):
+    text = texts.get(held.line, "")
+    around = is_below(held.text.partition(" ")[0], name) and (
+        starts(text) or _CONTAINER.search(text) is not None
+    )
+    if around or (version and held.text == name):
         return _named_in_full(statement, {held.text: program})
     return statement
+
+
+_CONTAINER = deferred(r"\b(?:container|image)s?\b", re.IGNORECASE)
 
 
 def _repeats(before: Statement, statement: Statement) -> bool:

@@ -11,18 +11,19 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from assay.ingest.columns.cells import fills, quantity
+from assay.ingest.columns.cells import fills, number_of, quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.open_labels import with_first_of_two
-from assay.ingest.columns.subject import FOREIGN
+from assay.ingest.columns.subject import FOREIGN, served_here
 from assay.ingest.columns.titles import SIZED, counted_devices, model_named
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.counted_machines import machines
+from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up, of_training
@@ -532,6 +533,107 @@ def configured(
                     used |= held.configure(records, title)
                 # what knows all of it is not looked at again: every part may name its rows alike
                 naming[name] = [each for each in naming[name] if _lacks(each[0], told)]
+        yield used
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Settings that a table gives runs by what its first columns, `keys`, say of these: `GPU |
+    Precision | TP | PP`; `columns` are its labels."""
+
+    keys: tuple[str, ...]
+    rows: tuple[dict[str, Cell], ...]
+    columns: tuple[str, ...]
+
+    def said_of(self, record: Record) -> dict[str, Cell]:
+        """Cells of the one row that is of a run, as far as this says what it was; none where it
+        does not say all that tells the rows apart, or several rows are of it."""
+        if not all(name in record.cells for name in self.keys):
+            return {}
+        own = record.cells
+        mine = [
+            row for row in self.rows
+            if all(_agrees(name, cell, own[name]) for name, cell in row.items() if name in own)
+        ]  # fmt: skip
+        return mine[0] if len(mine) == 1 else {}
+
+
+def joined(
+    source: str,
+    grid: Grid,
+    turned: Grid | None,
+    schema: Schema,
+    legend: Mapping[str, str],
+    about: str,
+) -> Joined | None:
+    """A grid of settings alone, as it stands or turned, some of which say of which runs the others
+    are; None where it is none, or the words `about` it are of serving."""
+    if served_here([Line(0, about, 1, {})]):
+        return None
+    for each in (grid, turned):
+        if each and each.heads and (found := _joined(source, each, schema, legend)):
+            return found
+    return None
+
+
+def _joined(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -> Joined | None:
+    columns = _explained(grid.header(), schema, legend)
+    names = [column.spec.name if column.spec else "" for column in columns]
+    rows = [row for row in grid.rows if len(row.cells) == len(columns)]
+    keys = tuple(takewhile(_TELLS.__contains__, names))
+    known = all(map(_configures, columns[len(keys) :])) and len(set(names)) == len(names)
+    if not known or len(rows) < max(FEWEST, len(grid.rows)) or len(keys) == len(columns):
+        return None
+    if not keys or {*keys} <= {"model", "model_size"}:
+        return None  # these are names
+    found = list[dict[str, Cell]]()
+    for row in rows:
+        said = dict[str, Cell]()
+        for column, at in zip(columns, row.cells, strict=True):
+            if column.spec and column.spec.name in keys and not column.spec.numeric:
+                text = plain(at.text)
+                cell = Cell(text, at.line, at.column, value_origin="stated")
+                said |= {column.spec.name: cell} if text else {}
+            else:
+                said |= _configuration(source, column, at)
+        if not all(name in said for name in keys):
+            return None
+        found.append(said)
+    apart = {tuple((found_of[n].text, found_of[n].scale) for n in keys) for found_of in found}
+    labels = tuple(column.label for column in columns)
+    return Joined(keys, tuple(found), labels) if len(apart) == len(found) else None
+
+
+_TELLS = {"gpu", "gpus", "nodes", "dtype", "seq_len", "model", "model_size"}
+"""Settings by which a table says of which runs the others of its settings are."""
+
+
+def _agrees(name: str, cell: Cell, own: Cell) -> bool:
+    """Whether a cell of such a table is of a run that has another cell in its place."""
+    if own.state != "value":
+        return False
+    if fields(Configuration)[name].dtype.is_numeric():
+        return number_of(cell) == number_of(own)
+    if name == "gpu":
+        one, other = only(cell.text), only(own.text)
+        return one is not None and other is not None and one.key == other.key
+    each = [text.strip().casefold() for text in re.split(r"[/,]| and | or ", cell.text)]
+    return plain(own.text).casefold() in (*each, plain(cell.text).casefold())
+
+
+def join(
+    measured: Sequence[tuple[Sequence[Record], str]], found: Sequence[Joined | None]
+) -> Iterator[set[int]]:
+    """Give the rows of tables all of which such a table is of what it says of them; lines that say
+    so, of each of `found`."""
+    for held in found:
+        used: set[int] = set()
+        for records, _ in measured if held else ():
+            told = [held.said_of(record) for record in records] if held else []
+            for record, said in zip(records, told, strict=True) if all(told) else ():
+                for name in said.keys() - record.cells.keys():
+                    record.cells[name] = said[name]
+                    used.add(said[name].line)
         yield used
 
 

@@ -39,6 +39,7 @@ from assay.ingest.columns.composite import (
     layout,
     machine,
     mentioned,
+    model_in_format,
     named,
     numbers,
     options,
@@ -229,6 +230,10 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         for name, value in layout(remarked[1]).items():
             record.cells.setdefault(name, Cell(value, at.line, at.column))
         bare = remarked[0]
+    if formatted := model_in_format(plain(bare)) if spec.name == "model" else None:
+        record.cells.setdefault("dtype", worth("dtype", formatted["dtype"], at.line, at.column))
+        record.other.append((spec.name, plain(bare)))  # as another table may call it
+        bare = formatted["model"]
     if size := size_alone(plain(bare)) if spec.name == "model" else None:
         record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
     compared = _AS_REFERENCE.fullmatch(plain(bare)) if spec.name == "gpu" else None

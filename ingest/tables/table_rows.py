@@ -65,7 +65,7 @@ from assay.ingest.columns.format_columns import (
     without_said_formats,
 )
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.columns.number_formats import EVERY, mixed_format, names_mixed
+from assay.ingest.columns.number_formats import EVERY, all_mixed, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
     model_in_corner,
@@ -113,6 +113,7 @@ from assay.ingest.columns.titles import (
     SIZED,
     SIZES,
     counted_before_name,
+    counted_devices,
     family_named,
     format_named,
     length_named,
@@ -163,6 +164,8 @@ from assay.ingest.tables.keyed import (
     SetUps,
     Stated,
     configured,
+    join,
+    joined,
     keyed,
     machines_of,
     models_of,
@@ -340,6 +343,15 @@ def _configure(
         if held and used:
             folded.claimed.update(used)
             table.filled, table.read_rows = set(held.columns), len(held.rows)
+    rest = [table for table in bare if not table.filled]
+    others = [
+        joined(source, table.grid, turned_grid(table.grid), schema, legend, table.about)
+        for table in rest
+    ]
+    for table, other, used in zip(rest, others, join(measured, others), strict=True):
+        if other and used:
+            folded.claimed.update(used)
+            table.filled, table.read_rows = set(other.columns), len(other.rows)
     own = models_of([records for records, _ in measured])
     folded.claimed.update(*configured(measured, [own]))
     every = models_of([records for records, _ in measured], by_size=True)
@@ -362,6 +374,9 @@ def _state(told: Stated, titles: Sequence[Line], below: _Table | None, folded: F
                 for name, cell in values.items():
                     record.cells.setdefault(name, cell)
                     folded.claimed.add(cell.line)
+
+
+OF_THE_MIX = "the document says in which format it mixes precisions"
 
 
 class Before(NamedTuple):
@@ -940,6 +955,8 @@ class _Table:
         self.emptied += [fault.of_a_cell() for fault, _ in faults]
         if self.view.turned and (first := self._first_measured(record, group)):
             record.line, record.column = first.line, first.column
+        if self.view.turned:
+            self._of_its_name(record, row.cells[0], group)
         if group.label:
             self._of_its_side(record, group)
         model = model_named(self.group) if self.group and "model" not in record.cells else None
@@ -958,6 +975,18 @@ class _Table:
         captions.mark(record)
         record.noted = self._noted(row, group)
         return record
+
+    def _of_its_name(self, record: Record, name: GridCell, group: Group) -> None:
+        """Fill a record that was a column with the devices that its label counts: `Throughput on
+        128x H100 GPUs`."""
+        first = group.placed[0][1]
+        if first.spec is not None or first.degrees or "gpus" in record.cells:
+            return
+        if (count := counted_devices(plain(name.text))) and devices(name.text):
+            record.cells["gpus"] = Cell(count, name.line, name.column, value_origin="stated")
+            if "gpu" not in record.cells and (device := only(name.text)):
+                told = Cell(device.text, name.line, name.column, value_origin="stated")
+                record.cells["gpu"] = told
 
     def _on_its_device(self, record: Record) -> None:
         """Put the device that a row means in the place of its kind, or of the name of a machine."""
@@ -1053,8 +1082,7 @@ class _Table:
         dtype = record.cells.get("dtype")
         if self._mixed and (dtype is None or dtype.state == "unknown") and names_mixed(group.label):
             record.cells["dtype"] = Cell(
-                self._mixed, head.line, head.column, value_origin="stated",
-                law="the document says in which format it mixes precisions",
+                self._mixed, head.line, head.column, value_origin="stated", law=OF_THE_MIX,
             )  # fmt: skip
         elif "dtype" not in record.cells and names_format(group.label):
             kind = format_named(group.label)
@@ -1139,6 +1167,19 @@ class _Table:
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
                         held.shared.add(cell.line)
+        self._mix(held.records)
+
+    def _mix(self, records: Sequence[Record]) -> None:
+        """Give rows that say no format, nor their table's labels, the one in which the document
+        mixes precisions, where a line right above them says that they ran in mixed precision."""
+        near = (line for line in self.place.near if line.number >= self.since)
+        line = next(filter(lambda each: all_mixed(each.text), near), None)
+        if not self._mixed or line is None or any("dtype" in r.cells for r in records):
+            return
+        for record in records:
+            record.cells["dtype"] = Cell(
+                self._mixed, line.number, line.column, value_origin="stated", law=OF_THE_MIX
+            )
 
     def _of_another_size(self, record: Record, number: int) -> bool:
         """Whether a line above names a model of another size than a row has."""

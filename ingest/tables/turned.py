@@ -74,6 +74,22 @@ def _names_axes(heads: Sequence[GridRow], at: int, schema: Schema) -> bool:
     return counted and not measured and len({*names}) == len(columns) == len(heads)
 
 
+def metrics_down(grid: Grid, schema: Schema) -> bool:
+    """Whether most names in the first column are measured quantities, each another: no column of
+    such a grid holds one quantity, whatever its label or the text above it says."""
+    names = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.one]
+    if grid.labels or len(grid.heads) != 1 or not FEWEST <= len(names) <= MOST_COLUMNS:
+        return False
+    held = {
+        c.spec.name for c in header(names, schema) if c.spec and c.spec.quantity and c.unit_known
+    }
+    return len(held) >= max(FEWEST, (len(names) + 1) // 2)
+
+
+FEWEST = 2
+"""Quantities in the first column that make it one of quantities."""
+
+
 def _measures(label: str, schema: Schema) -> bool:
     """Whether a label names a measured quantity."""
     (column,) = header([plain(label)], schema) if label else (None,)

@@ -84,7 +84,7 @@ from assay.ingest.tables.sides import (
     with_quantities_beside,
     with_unknown_devices,
 )
-from assay.ingest.tables.turned import grouped_below, turned_grid
+from assay.ingest.tables.turned import grouped_below, metrics_down, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
 from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, said, split
@@ -188,6 +188,8 @@ def _ways(
         if (each := apart(plain(label), schema, printed_unit(grid, at)))
     )  # fmt: skip
     shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
+    if metrics_down(grid, schema):
+        yield from _ways_across(grid, schema, above, labels)
     yield from _side_by_side(grid, shared, schema, above, declared)
     if groups := _beside_measured(grid, schema, above, noted):
         yield View(grid, groups, melted=True)

@@ -214,6 +214,23 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
     return the_one(found)
 
 
+_FRAMEWORK = (
+    r"(?<![\w./-])(py[Tt]orch|PyTorch|[Tt]ensor[Ff]low|MXNet|JAX|jax)[ -]"
+    r"([0-9]{2}\.[0-9]{2})(?:-(?:tf[12]-)?py3)?(?: NGC| NVIDIA| Docker)? (?:container|image)s?\b"
+)
+"""A container of a framework, with nothing above it, by its year and month."""
+
+
+def frameworks(text: str) -> list[Program]:
+    """The frameworks that a text names by their containers, with the versions of these.
+
+    >>> [each.text for each in frameworks("in the pytorch-22.05-py3 NGC container")]
+    ['pytorch 22.05']
+    """
+    found = _compiled(_FRAMEWORK).finditer(text)
+    return [Program(each[1].casefold(), each[2], each.start()) for each in found]
+
+
 def _packed(text: str) -> list[Program]:
     """Programs by the names of their containers."""
     return [
