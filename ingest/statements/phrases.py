@@ -665,8 +665,11 @@ _DIES = deferred(r"\b[0-9]+ GCDs?\b")
 
 _IN_DIES = deferred(
     r"(?!.*\b[0-9]+ GCDs?\b)(?:.*\bMI250X?\b.*\bmodules?\b|.*\bmodules?\b.*\bMI250X?\b)"
+    r"|.*\bMI250X?\b[^.;]{0,24}\beach\b[^.;]{0,24}\b(?:with|has|have|of) (?:two|2)"
+    r" [^.;,]{0,30}\b(?:GCD|die)s?\b"
 )
-"""A text that counts a device by its modules, whose dies it speaks of and does not count."""
+"""A text that counts a device by its modules, whose dies it speaks of and does not count, or counts
+as those of each module: `four MI250X, each with two GCDs`."""
 
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
