@@ -70,7 +70,7 @@ from assay.ingest.binding.comparing import (
     unlike,
     without,
 )
-from assay.ingest.binding.started_below import StartedBelow, is_below
+from assay.ingest.binding.started_below import StartedBelow, is_below, shown_by_model
 from assay.ingest.columns.cells import fills, number_of
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
@@ -283,8 +283,11 @@ class Binder:
         }  # fmt: skip
 
     def _plain(self, statement: Statement) -> Statement:
-        """A statement without the program that a heading names: it is of what stands below."""
-        if statement.line not in self.context.titles or "program" not in statement.values:
+        """A statement without the program that a heading names, which is of what stands below, and
+        without FSDP, with which rows of other sections may not have been spread."""
+        program = statement.values.get("program")
+        of_all = statement.line not in self.context.titles
+        if program is None or (of_all and program.text != "fsdp"):
             return statement
         return replace(statement, values=without(statement.values, ("program",)))
 
@@ -719,6 +722,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+    shown_by_model(context, [row for row in rows if row.tabled])
 
 
 def _spoken_for(name: str, held: Cell | None, cell: Cell) -> bool:

@@ -1,25 +1,30 @@
-"""Commands that a document shows below a table, as those that its rows were started with.
+"""Commands that a document shows away from a table, as those that its rows were started with.
 
 In: statements of such commands, and what a row prints. Out: what all commands say alike that may
-have started that row: those that say nothing otherwise than it does. A switch that one command
-alone has may be of some of the rows, and is of none of them.
+have started that row: those that say nothing otherwise than it does. Below a table, a switch that
+one command alone has may be of some of the rows, and is of none of them. Sections that show how to
+run one model each are of the rows of tables whose every row is of a model that has such a section.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from assay.ingest.binding.comparing import (
     OF_A_MODEL,
     Said,
     Section,
+    agreed,
     differ,
     differs_from,
     only_of,
     without,
 )
-from assay.ingest.schema.record import Cell, Statement
+from assay.ingest.schema.record import Cell, Record, Statement
+from assay.ingest.statements.context import Context
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
 
@@ -90,3 +95,77 @@ def _of_another_run(command: Said, own: Said) -> bool:
 def _format(cell: Cell) -> str:
     """A number format in its short spelling: `bf16` for `BFloat16`."""
     return cell.text.casefold().replace("bfloat", "bf").replace("float", "fp").replace("-", "")
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """How one model is run, as a section of its own shows it."""
+
+    model: str
+    values: Mapping[str, Cell]
+
+    def fits(self, row: Record) -> bool:
+        """Whether a row is of that model, and has no setting otherwise."""
+        if (model := row.cells.get("model")) is None or _called(model.text) != self.model:
+            return False
+        own = {n: c for n, c in row.cells.items() if c.value_origin != "assumed"}
+        return not _of_another_run(self.values, own)
+
+
+FEWEST = 2
+"""Models that have a section each, and settings that such a section says."""
+
+LAW = "the section on how its model is run says so"
+
+
+def shown_by_model(context: Context, rows: Sequence[Record]) -> None:
+    """Fill settings of rows of tables, in place, that the sections on how to run their models show:
+    `### Run Finch 13B on 8 chips`, a command below it, and a table of all models elsewhere."""
+    shown = list(_sections_of_models(context, rows))
+    if len({each.model for each in shown}) < FEWEST:
+        return
+    for _, group in groupby(rows, key=lambda row: (_section_at(context, row.line), row.opened)):
+        table = list(group)
+        mine = [[each for each in shown if each.fits(row)] for row in table]
+        if not all(mine) or len({each.model for many in mine for each in many}) < FEWEST:
+            continue
+        for row, many in zip(table, mine, strict=True):
+            told = agreed([Statement(0, (), dict(each.values)) for each in many], None)
+            for name, cell in told.items():
+                held = row.cells.get(name)
+                if cell.state == "value" and (held is None or held.value_origin == "assumed"):
+                    row.cells[name] = cell._replace(value_origin="assumed", law=LAW)
+                    context.used.add(cell.line)
+
+
+def _sections_of_models(context: Context, rows: Sequence[Record]) -> Iterator[_Shown]:
+    """The sections without tables of runs that are of one model each and say how it is run."""
+    tabled = {at for row in rows for at in _section_at(context, row.line)}
+    by_section: dict[Section, list[Statement]] = {}
+    for each in context.statements:
+        if each.section and not (each.of_run or each.subject or each.until):
+            by_section.setdefault(each.section, []).append(each)
+    for section, said in by_section.items():
+        names = {_called(each.values["model"].text) for each in said if "model" in each.values}
+        values = agreed(said, [*SETTINGS - {"gpu"}])
+        of_all = agreed(by_section.get(section[:-1], ()), [*SETTINGS - {"gpu"}])
+        headed = any(each.line == section[-1] and "model" in each.values for each in said)
+        if section[-1] not in tabled and headed and len(names) == 1 and len(values) >= FEWEST:
+            yield _Shown(names.pop(), of_all | values)
+
+
+def _section_at(context: Context, line: int) -> Section:
+    """The headings above a line, outermost first."""
+    return next((path for at, path in reversed(context.sections) if at <= line), ())
+
+
+def _called(name: str) -> str:
+    """A model's name as it is compared: `Llama-2-7b-hf` is `LLaMA 2 7B`."""
+    bare = name.rpartition("/")[2].casefold()
+    return _SIGNS.sub("", _VARIANT.sub("", bare))
+
+
+_SIGNS = re.compile(r"[^a-z0-9.]+")
+
+_VARIANT = re.compile(r"[-_ ](?:hf|base|instruct|chat|it|v[0-9](?:\.[0-9])?)$")
+"""The end of a name that says for whom or from where a model is, and not how large it is."""

@@ -99,6 +99,9 @@ _COUNTED = deferred(
 
 _OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices?|cards?|npus?|chips?)", re.IGNORECASE)
 
+_COUNTED_BEHIND = deferred(rf"([^()]{{2,40}}?)\s*\(\s*{_OF_MANY.pattern}\s*\)?", re.IGNORECASE)
+"""A device and, in brackets, how many there were of it: `A100 (8 GPUs)`."""
+
 _ON_NODES = deferred(
     r"([0-9]{1,6})[ -]?(?:nodes?|ノード|노드|节点|節點|Knoten|nœuds)", re.IGNORECASE
 )
@@ -729,8 +732,8 @@ def named(text: str) -> dict[str, str]:
 
     >>> named("16B"), named("8卡"), named("64 GPUs"), named("tp=1"), named("peak")
     ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
-    >>> named("H100-80GB FP8")
-    {'gpu': 'H100-80GB', 'dtype': 'FP8'}
+    >>> named("H100-80GB FP8"), named("v4-128 (64 chips)")
+    ({'gpu': 'H100-80GB', 'dtype': 'FP8'}, {'gpu': 'v4-128', 'gpus': '64'})
     """
     if len(text) > LONGEST:
         return {}
@@ -739,6 +742,8 @@ def named(text: str) -> dict[str, str]:
         return {"model_size": size}
     if many := _OF_MANY.fullmatch(bare):
         return {"gpus": many[1].replace(",", "")}
+    if (many := _COUNTED_BEHIND.fullmatch(bare)) and {*(told := named(many[1]))} == {"gpu"}:
+        return told | {"gpus": many[2].replace(",", "")}
     if said := layout(bare):
         return said
     if counted := _NODES_AND_CARDS.fullmatch(bare):

@@ -24,6 +24,7 @@ from assay.ingest.vocabulary.words import (
     MEDIAN,
     MEMORY,
     PLAIN,
+    WHOLE,
     Said,
     altering,
     english,
@@ -971,12 +972,15 @@ def _says_little(label: str) -> bool:
 
     >>> _says_little("Training speed"), _says_little("Peak throughput")
     (True, False)
+    >>> _says_little("Total throughput"), _says_little("Total throughput per GPU")
+    (True, False)
     """
     words = {
         "throughput" if word == "gputhroughput" else word
         for word in split(timeless(english(label)))
     }
-    return bool(words & GENERIC) and not words - GENERIC - PLAIN - MEAN - DEVICE - {"/"}
+    known = PLAIN | MEAN | (DEVICE if words & DEVICE else WHOLE) | {"/"}
+    return bool(words & GENERIC) and not words - GENERIC - known
 
 
 def generic(column: Column) -> bool:

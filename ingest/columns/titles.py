@@ -506,6 +506,7 @@ _UNUSED = deferred(
     r"(?:使って(?:い)?ません|使わ|使用し?て?(?:い)?(?:ません|ない|せず)|無効|オフ)"
     r"|(?:未使用|未开启|未启用|没有|关闭)"
     r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b"
+    r"|[\"']?\s?[=:]\s?[\"']?(?:0|false|off|none)\b"
     rf"|[ -](?:accum\w*|acc\b|master|peak|{_BESIDE_PRODUCTS}|outputs?\b(?! tokens)))"
     r"|\b(?:peak|theoretical|nominal)(?: performance)?[ _]+(?:in |of |at |dense )?"
     rf"\(?{NUMBER_FORMAT}"
@@ -515,7 +516,8 @@ _UNUSED = deferred(
     rf"`?(?:torch\.)?{NUMBER_FORMAT}(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-"""A number format that nothing was run in, `FP8 は使っていません`, or that of sums and outputs."""
+"""A number format that nothing was run in, `FP8 は使っていません`, `FP8=0`, or that of sums and
+outputs."""
 
 
 def names_format(text: str) -> bool:

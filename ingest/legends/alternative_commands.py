@@ -49,11 +49,17 @@ def settle(context: Context, records: Sequence[Record], lines: Sequence[Line]) -
     rows = [row for row in records if row.tabled and row.alike is None]
     for block in _blocks(lines) if rows else ():
         told = {line.number: _settings(line) for line in block}
+        sizes = {line.number: _named(line) for line in block}
+        each_of_one = None not in sizes.values() and len({*sizes.values()}) == len(sizes)
         apart = {
             name for name in SETTINGS
-            if len({cell.text for values in told.values() if (cell := values.get(name))}) > 1
+            if len({
+                cell.text if cell else "" for values in told.values()
+                if (cell := values.get(name)) or each_of_one  # what others do not say, either
+            }) > 1
         }  # fmt: skip
-        sizes = {line.number: _named(line) for line in block if apart & told[line.number].keys()}
+        if not each_of_one:
+            sizes = {at: size for at, size in sizes.items() if apart & told[at].keys()}
         if len(sizes) < SEVERAL or None in sizes.values() or len({*sizes.values()}) < len(sizes):
             continue
         context.statements = [
@@ -88,7 +94,7 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
 def _settings(line: Line) -> Mapping[str, Cell]:
     """Settings of a command, by its options and by the remark behind it."""
     text, _, remark = line.text.partition(" #")
-    said = command(line._replace(text=text)) if "--" in text else {}
+    said = command(line._replace(text=text)) if "=" in text or "--" in text else {}
     told = phrases(line._replace(text=remark), least=1) if remark else {}
     return {
         name: cell for name, cell in {**told, **said}.items()

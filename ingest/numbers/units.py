@@ -31,8 +31,14 @@ def _a_second(si: str, things: str) -> dict[str, Unit]:
     return {f"{thing}/{second}": Unit(si, 1) for thing in things.split() for second in seconds}
 
 
+DEVICES = (
+    "GPU", "card", "chip", "device", "NPU", "GCD", "HPU", "TPU", "IPU", "XPU", "DCU", "accelerator",
+)  # fmt: skip
+"""Words behind the stroke of a unit that is of one device."""
+
+
 def _of_a_device(si: str, scale: float, *names: str) -> dict[str, Unit]:
-    return {f"{name}/GPU": Unit(si, scale, "device") for name in names}
+    return {f"{name}/{one}": Unit(si, scale, "device") for name in names for one in DEVICES}
 
 
 UNITS: dict[str, Unit] = {
@@ -89,7 +95,7 @@ UNITS: dict[str, Unit] = {
     **{
         f"{name}/{device}": Unit("token/s", 1, "device")
         for name in ("tokens/s", "token/s", "tokens/sec")
-        for device in ("p", "npu", "card", "chip", "device")
+        for device in ("p",)
     },  # tokens/s/p: per processor, as tables of NPUs say
     "TFLOP": Unit("flop/s", 1e12),
     "TFLOP/s": Unit("flop/s", 1e12),

@@ -54,7 +54,7 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
 from assay.ingest.statements.context import Context, read_context
 from assay.ingest.statements.nested import LONGEST
-from assay.ingest.statements.trained_with import as_the_document_says
+from assay.ingest.statements.trained_with import as_the_document_says, of_their_tasks
 from assay.ingest.statements.worth import WORTH
 from assay.ingest.statements.wrapped import near_tables
 
@@ -371,6 +371,12 @@ def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) ->
     context.statements = as_the_document_says(
         context.statements, context.programs, texts, context.titles.keys()
     )
+    context.statements = of_their_tasks(context.statements, texts, context.titles, context.sections)
+    of_others = {
+        each.section[-1]: cell for each in context.statements
+        if each.section and (cell := each.values.get("program")) and cell.state == "unknown"
+    }  # fmt: skip
+    context.programs = {**of_others, **context.programs}
 
 
 def _understand(ledger: Ledger, labels: Mapping[int, str]) -> None:

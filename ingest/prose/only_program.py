@@ -49,14 +49,15 @@ _OTHERWISE = deferred(
     r"checkpoints? (?:of|from|in|for|format)|tokeni[sz]\w+|evaluat\w+|inference|serving|alternative"
     r"|against|outperform\w*|faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?"
     r"|documentation|paper|blog|can be|could|also|earlier|previously|formerly|if"
-    r"|or (?:with )?[A-Z]\w+|either|recommend(?:s|ed)?|optional\w*|cannot|not|never|sampling|generat\w+"
-    r"|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt|später)\b|转换|对比|推理|评测|評価|変換|推論|평가|추론",
+    r"|or (?:with )?[A-Z]\w+|either|recommend(?:s|ed)?|optional\w*|cannot|not|never|sampling"
+    r"|generat\w+|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt|später)\b|转换|对比|推理|评测|評価|変換|推論|평가|추론",
     re.IGNORECASE,
 )
 """Words beside which a program is another one than that of the runs, or one that might be."""
 
 _WITH = (
-    r"(?:\b(?:using|with|in|via|by|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
+    r"(?:\b(?:using|with|in|via|by|(?<=run )through|(?<=done )through"
+    r"|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
     r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
     r"|in-house|stock|vanilla|unmodified|upstream"
@@ -159,8 +160,8 @@ _USED = deferred(
 )
 
 _STARTED = deferred(
-    r"\bpython3? (?:-u )?-m (?P<name>[a-z][a-z0-9_]{2,24})(?:\.\w+){0,4}?"
-    r"\.(?:pre|fine_?)?(?:train|tune|sft)(?:er|ing)?\b"
+    r"\bpython3? (?:-u )?-m (?P<name>[A-Za-z][A-Za-z0-9_]{2,24})(?:\.\w+){0,4}?"
+    r"\.(?:[a-z0-9]{1,16}_)?(?:pre|fine_?)?(?:train|tune|sft)(?:er|ing)?\b"
 )
 """A module of a package that trains, as a command starts it."""
 
@@ -177,6 +178,7 @@ _OF_ONE_SIZE = deferred(
 
 _OF_VERSIONS = deferred(
     r"^\s*(?:[|*-]\s*)?[`*_\"]{0,3}(?P<name>[A-Za-z][\w+-]*(?: [A-Z][\w-]*){0,2})[`*_\"]{0,3}"
+    r"(?: \((?P<remark>[\w ./-]{2,40})\))?"
     r"(?:\s*\|\s*|\s*[:：]\s*|\s*==\s*|\s{2,}|,|\t| )[`*_\"]{0,3}"
     r"(?P<version>v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?(?:[.+-]?\w+)?|[0-9a-f]{7,10})"
     r"[`*_\"]{0,3}\s*\|?\s*$"
@@ -269,13 +271,11 @@ def only_programs(
     if listed := _listed(prose, tabled):
         by_section.setdefault(0, []).append(listed)
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
-    titled += _of_its_command(prose, tabled, name)
+    titled += [*_of_its_command(prose, tabled, name), *_of_its_script(prose, tabled)]
     every = [
-        each
-        for section, many in by_section.items()
-        for each in many
+        each for section, many in by_section.items() for each in many
         if not _of_its_own_tables(section, headings, tabled)
-    ]
+    ]  # fmt: skip
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
     whole = _only(every or titled) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
@@ -388,7 +388,7 @@ def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
     """Programs whose modules commands start."""
     for line in lines:
         found = None if line.number in tabled else _STARTED.search(line.text)
-        if found and not _is_other(found["name"]):
+        if found and not _is_other(found["name"]) and model_named(found["name"]) is None:
             program = Program(found["name"], "", found.start("name"))
             yield _Named(program, line.number, line.column + program.at)
 
@@ -497,6 +497,9 @@ _TRAINS = (
     r"|(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
     r"(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack|system|engine))"
     r"|trainings(?:framework|bibliothek|code))\b"
+    r"|is (?:an?|our|the)(?: (?!for\b|to\b|that\b)[\w.-]+){0,5}? (?:solution|framework|library"
+    r"|toolkit|code ?base|suite|package|stack|platform) for (?:[\w-]+,? (?:and )?){0,4}?"
+    r"(?:(?:pre-?)?training|fine-?tuning)\b"
     r"|(?:是|は)[^。]{0,24}(?:训练框架|训练库|学習フレームワーク|学習ライブラリ)"
 )
 
@@ -510,13 +513,15 @@ _INTRODUCED = deferred(
 
 def _introduced(block: _Block, name: str) -> Iterator[_Named]:
     """The program that a paragraph introduces, in code or as `name`, the title of its document."""
-    told = _INTRODUCED.match(block.text)
-    own = (told["marked"] or told["name"]) if told else ""
-    if told is None or not (told["marked"] or own.casefold() == name.casefold()):
-        return
-    if not _is_other(own) and model_named(own) is None:
-        at = told.start("marked" if told["marked"] else "name")
-        yield _Named(Program(own, "", at), *block.place(at))
+    begin = 0
+    for sentence in sentences(block.text):
+        told = _INTRODUCED.match(sentence)
+        own = (told["marked"] or told["name"]) if told else ""
+        mine = own.casefold() == name.casefold() or (begin == 0 and told and told["marked"])
+        if told and mine and not _is_other(own) and model_named(own) is None:
+            at = begin + told.start("marked" if told["marked"] else "name")
+            yield _Named(Program(own, "", at), *block.place(at))
+        begin += len(sentence)
 
 
 def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Iterator[_Named]:
@@ -536,6 +541,36 @@ _TRAINED_BY = deferred(
     r"(?P<name>[A-Za-z][\w.-]{2,40}) (?:pre-?|fine-?)?(?:train|tune|sft)\b(?! [a-z]+ )"
 )
 """A command with a name that trains."""
+
+
+def _of_its_script(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The program whose folder holds the script that trains, by the name that a sentence has for
+    it: `python src/basalt/train_lm.py` below `training speed in Basalt`."""
+    folders = {
+        folder.casefold()
+        for line in lines if line.number not in tabled and "train" in line.text
+        for script in _TRAINING_SCRIPT.finditer(line.text)
+        for folder in script["path"].split("/")
+    }  # fmt: skip
+    for line in lines if folders else ():
+        told = None if line.number in tabled else _SPOKEN_OF.search(line.text)
+        own = (told["of"] or told["it"]) if told else ""
+        if told and own.casefold() in folders and not _is_other(own) and model_named(own) is None:
+            at = told.start("of" if told["of"] else "it")
+            yield _Named(Program(own, "", at), line.number, line.column + at)
+
+
+_TRAINING_SCRIPT = deferred(
+    r"\bpython3? (?:-u )?(?P<path>(?:[\w.-]{1,40}/){1,6})"
+    r"(?:[a-z0-9]{1,16}_)?(?:pre)?train(?:_\w{1,24})?\.py\b"
+)
+
+_SPOKEN_OF = deferred(
+    r"\b(?:training|speed|throughput|performance|MFUs?|models|runs) (?:in|with|of|under) "
+    r"\*{0,2}(?P<of>[A-Z][A-Za-z0-9]{3,24})\b"
+    r"|^\W*(?P<it>[A-Z][A-Za-z0-9]{3,24})\*{0,2} (?:is (?:an?|our|the)|trains|scales)\b"
+)
+"""A name of which a sentence says that all was trained with it, or what it is."""
 
 
 def _itemised(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
@@ -612,16 +647,23 @@ _OPENS_LIST = deferred(
 
 
 def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line], shortest: int) -> _Named | None:
-    others = [n for n, each in enumerate(held) if not is_library(each["name"])]
+    forks = {n: fork for n, each in enumerate(held) if (fork := _fork(each["remark"] or ""))}
+    others = [n for n, each in enumerate(held) if n in forks or not is_library(each["name"])]
     if len(held) < shortest or len(others) != 1:
         return None
     (turn,) = others
     one, line = held[turn], lines[turn]
-    known = program_named(f"{one['name']} {one['version']}", any_case=True)
+    known = program_named(f"{forks.get(turn, one['name'])} {one['version']}", any_case=True)
     if known is None and _is_other(one["name"]):
         return None
     program = known or Program(one["name"], one["version"], one.start("name"))
     return _Named(program, line.number, line.column + one.start("name"))
+
+
+def _fork(remark: str) -> str:
+    """The program of which a remark on a library in a list of versions says that it is a fork."""
+    told = program_named(remark) if remark.casefold().endswith("fork") else None
+    return told.name if told else ""
 
 
 SHORTEST = 3

@@ -8,7 +8,7 @@ that no older statement speaks in its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -179,11 +179,12 @@ def visible(line: Line) -> dict[str, Cell]:
 
 _ZERO_FILE = deferred(
     r"(?:--|^\s*[\"']?)(?:deepspeed|ds)(?:[_-]config)?(?:[ =]|[\"']?: )[\"']?[\w./-]{0,80}?"
-    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])[\w.-]{0,40}\.json\b"
+    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])[\w.-]{0,40}(?:\.json|config)\b"
     r"|(?:^\s*|[\w.-])strategy[\"']?(?:=|: )[\"']?deepspeed_stage_([0-3])(?:_offload)?\b"
 )
-"""The file of settings of DeepSpeed that is named after its stage, `--deepspeed zero3.json` or
-`deepspeed: zero3.json`, and Lightning's name of it, `strategy: deepspeed_stage_2`."""
+"""The file of settings of DeepSpeed that is named after its stage, `--deepspeed zero3.json`,
+`--deepspeed path_to_zero3_config` or `deepspeed: zero3.json`, and Lightning's name of it,
+`strategy: deepspeed_stage_2`."""
 
 
 _PREPARES = deferred(
@@ -230,7 +231,7 @@ def _stated_by(line: Line) -> dict[str, Cell]:
         found.setdefault("gpus_per_node", each)
     if "mpi" in line.text or "horovodrun" in line.text:
         found = _ranks(line) | found
-    named = ".json" in line.text or "deepspeed_stage_" in line.text
+    named = any(end in line.text for end in (".json", "config", "deepspeed_stage_"))
     if named and (sharded := _ZERO_FILE.search(line.text)):
         group = sharded.lastindex or 1
         stage = Cell(sharded[group], line.number, line.column + sharded.start(group))
@@ -245,11 +246,29 @@ def _stated_by(line: Line) -> dict[str, Cell]:
             group = next(n for n in (2, 3, 4) if setting[n] is not None)
             if not ASIDE.search(setting[1]):
                 key = undotted(setting[1]) or ""
-                found |= _said(key, setting[group], line, setting.start(group))
+                found |= _said(
+                    of_its_program(key, settings), setting[group], line, setting.start(group)
+                )
     if assigned := _VARIABLE.fullmatch(line.text):
         found |= _said(assigned[1], assigned[2], line, assigned.start(2))
     return found
 
+
+def of_its_program(key: str, settings: Sequence[re.Match[str]]) -> str:
+    """The name of a variable without the letters that a program puts in front of all of its own,
+    where two of them are of how a run is spread: `HL_TP=8 HL_PP=4`."""
+    front, sign, rest = key.partition("_")
+    if not (sign and front.isupper() and known(key) is None):
+        return key
+    mine = {
+        name for setting in settings
+        if setting[1].startswith(f"{front}_") and (name := known(setting[1][len(front) + 1 :]))
+    }  # fmt: skip
+    return rest if len(mine & _SPREADS) >= len(("one", "another")) else key
+
+
+_SPREADS = {"tp", "pp", "dp", "cp", "ep", "nodes", "gpus_per_node"}
+"""Fields of how a run is spread over devices."""
 
 _CODED = deferred(r"`\+{0,2}((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)=([^`\s]+)`")
 """An override of a configuration, set as code."""

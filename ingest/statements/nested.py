@@ -156,12 +156,17 @@ _LITERAL = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|parsed-literal)::"
 
 
 def _subject(above: str) -> str:
-    """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`."""
+    """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`,
+    `<summary>bert_large</summary>`."""
     text = above.strip()
-    bold = re.search(r"\*\*([^*]+)\*\*:?$", text)
-    if not bold and not text.endswith(":"):
+    named = re.search(
+        r"\*\*([^*]+)\*\*:?$|<summary>([\w.-]{0,60}[0-9][\w.-]{0,20})</summary>$", text
+    )
+    if not named and not text.endswith(":"):
         return ""
-    plain = _PLAIN_WORDS.sub(" ", bold[1] if bold else text)
+    if named and named[2]:
+        return named[2]
+    plain = _PLAIN_WORDS.sub(" ", named[1] if named else text)
     words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
     return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
 

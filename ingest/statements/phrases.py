@@ -678,8 +678,11 @@ _DIES = deferred(r"\b[0-9]+ GCDs?\b")
 
 _IN_DIES = deferred(
     r"(?!.*\b[0-9]+ GCDs?\b)(?:.*\bMI250X?\b.*\bmodules?\b|.*\bmodules?\b.*\bMI250X?\b)"
+    r"|.*\bMI250X?\b[^.;]{0,24}\beach\b[^.;]{0,24}\b(?:with|has|have|of) (?:two|2)"
+    r" [^.;,]{0,30}\b(?:GCD|die)s?\b"
 )
-"""A text that counts a device by its modules, whose dies it speaks of and does not count."""
+"""A text that counts a device by its modules, whose dies it speaks of and does not count, or counts
+as those of each module: `four MI250X, each with two GCDs`."""
 
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
@@ -699,6 +702,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         if "batch" not in part.name or not TIMES_MANY.match(text, part.at + len(part.word))
     ]  # fmt: skip
     told = [part for part in told if not _of_no_run(part, text)]
+    told = told or list(_set_so(text))
     if not told:
         return []
     if (micro := _IN_SHORT.search(text)) and any(part.name == "micro_batch" for part in told):
@@ -755,6 +759,33 @@ def _coded(text: str) -> Iterator[Part]:
                 yield Part(name, cell.text, found.start(2))
 
 
+_SET_SO = deferred(
+    r"\W*(?:(?P<key>[A-Za-z]{1,20}(?:[_.-][A-Za-z]{1,20}){1,4})(?:=|:? )[\"']?"
+    r"(?P<value>[\w.-]{1,24})[\"']?`{0,2} (?:is|was|are|were) (?:set|used|on)"
+    r"|(?:the )?`{0,2}(?P<name>[A-Za-z_][\w. -]{1,30}?)`{0,2} (?:is|was|are|were)"
+    r" (?:left|kept) at (?:its|the|their) default(?: value)?(?: of|,|:)? \(?`{0,2}"
+    r"(?P<word>[\w.-]{1,24})`{0,2}\)?)"
+    r"(?:,? (?:for|in|on|with) (?:all|both|these|those|every|each|them)\b[^.;,]{0,40}"
+    r"|,? throughout|,? everywhere)?\W*",
+    re.IGNORECASE,
+)
+"""A sentence that only says how a setting was: `` `ac_mode: full` was set for these four``."""
+
+
+def _set_so(text: str) -> Iterator[Part]:
+    """The setting that a sentence says to have been set, or left at its default."""
+    found = _SET_SO.fullmatch(text) if " set" in text or " used" in text or " at " in text else None
+    if found is None:
+        return
+    group = "value" if found["key"] else "word"
+    told = said(
+        (found["key"] or found["name"]).rpartition(".")[2], found[group], Line(1, "", 1, {})
+    )
+    for name, cell in told.items():
+        if cell.state == "value":
+            yield Part(name, cell.text, found.start(group))
+
+
 _LISTED_AGAIN = deferred(
     rf"(?:^\W*|[,;(:] *)(?:(?:again|still|also|always|all|everything|every run|as before|likewise)"
     rf"(?: (?:is|in|with|at|uses?))? ?){{1,3}}`?({NUMBER_FORMAT})`?(?=\s*(?:[.,;)]|$))",
@@ -770,6 +801,7 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
     return (
         computed_again(text)
         or nothing_split(text)
+        or _SET_SO.fullmatch(text) is not None
         or (
             len(told) == 1
             and (

@@ -53,7 +53,7 @@ _REFERS = deferred(
     rf"{_PLACE.replace('?P<', '?P<o_')}"
     r"|(?:^|(?<=[.;:] ))\W{0,6}(?:exactly |all )?(?:the )?same as (?:as )?"
     rf"{_PLACE.replace('?P<', '?P<a_')}"
-    r"|\b(?:with|using|by|from|via) (?:exactly )?"
+    r"|\b(?:with|using|uses?|used|takes?|took|by|from|via) (?:exactly )?"
     r"(?:(?:the |these )?(?:flags|options|arguments|settings|configuration) (?:in|of|from) )?"
     rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])"
     r"|\b(?P<e_above>everything else (?:(?:is|was|being|stays?|stayed|remains?|kept) )?"
@@ -81,7 +81,8 @@ _OTHER_ABOVE = deferred(
 """Runs with what stands above, in other languages: `위 환경 변수로`, `上記の設定で`."""
 
 _MAY_REFER = re.compile(
-    r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|by|from|via)\b.{0,60}"
+    r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|uses?|used|takes?|took|by|from|via)"
+    r"\b.{0,60}"
     r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
     r"|message|comment|OP\b)|[Ee]verything else|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige"
     r"|ci-dessus"
@@ -109,7 +110,7 @@ _OTHER = deferred(
     r"\b(?:different|other|another|various|varying|several|new|larger|smaller|longer|shorter|more"
     r"|fewer|less|bigger|twice|half|double|without|no|except(?: for)?|but (?:for|with)|apart from"
     r"|instead of|only) (?:the |a |an )?(?:[\w-]+ ){0,2}?(?P<what>cards?|GPUs?|devices?|hardware"
-    r"|machines?|nodes?|accelerators?|systems?|models?|batch(?:es)?|sequences?|contexts?|lengths?"
+    r"|machines?|nodes?|accelerators?|systems?|models?|batch(?:es)?|sequences?|contexts?|lengths?|blocks?"
     r"|precision|format|parallelism|layout|recomput\w+|checkpointing|ZeRO|sharding)\b",
     re.IGNORECASE,
 )
@@ -133,7 +134,7 @@ _OF_WORD = (
     (re.compile("card|gpu|device|hardware|machine|node|accel|system", re.I), _DEVICES),
     (re.compile("model", re.I), _MODEL),
     (re.compile("batch", re.I), _BATCHES),
-    (re.compile("seq|context|length", re.I), ("seq_len",)),
+    (re.compile("seq|context|length|block", re.I), ("seq_len",)),
     (re.compile("precision|format", re.I), ("dtype",)),
     (re.compile("parallelism|layout", re.I), _DEGREES),
     (re.compile("recomput|checkpointing", re.I), _AGAIN),

@@ -26,7 +26,7 @@ _PROPER = (
 
 _NAMES = rf"(?:{_PROPER}|nemo|megatron-(?:lm|core|deepspeed)|[Tt]ransformers|Composer|primus)"
 
-_WORDS = r"(?:using|with|in|via|by|on|of|uses|used|from|使用|采用|基于)"
+_WORDS = r"(?:using|with|in|via|by|through|on|of|uses|used|from|使用|采用|基于)"
 
 _LABELS = r"(?:[Ff]ramework|[Cc]ontainer|[Ii]mage|[Ss]oftware|[Cc]odebase|[Tt]rainer)"
 
@@ -48,7 +48,7 @@ _MARKS = (
     "torchtitan", "torchtune", "litgpt", "lit-gpt", "olmo-core", "foundry", "mosaicml",
     "composer", "factory", "axolotl", "transformers", "internevo", "internlm-train", "colossal",
     "nanotron", "axlearn", "maxtext", "levanter", "paxml", "deepspeed", "fsdp",
-    "automodel", "auto-model", "auto model", "tune run", "pretrain_gpt",
+    "automodel", "auto-model", "auto model", "tune run", "pretrain_gpt", "accelerate",
 )  # fmt: skip
 """Parts of every line that may name a program: asked first, as most lines hold none."""
 
@@ -64,7 +64,11 @@ _MEASURED = deferred(
     re.IGNORECASE,
 )
 
-_WITH = r"\b(?:using|with|in|via|by|on|of|from|under|uses?|used)\b(?: [\w.']+){0,2} ?[`*]*\s*$"
+_WITH = (
+    r"\b(?:using|with|in|via|by|on|of|from|under|uses?|used"
+    r"|(?<=run )through|(?<=done )through|(?<=trained )through|(?<=launched )through)\b"
+    r"(?: [\w.']+){0,2} ?[`*]*\s*$"
+)
 
 _USED = deferred(rf"{_WITH}|(?:使用|采用|基于|用) ?$", re.IGNORECASE)
 
@@ -180,6 +184,51 @@ def versioned(statements: Sequence[Statement]) -> list[Statement]:
         name: f"{name} {min(versions)}" for name, versions in known.items() if len(versions) == 1
     }
     return [_named_in_full(each, one) for each in statements] if one else statements
+
+
+_TASK = deferred(r"\b(?:(?P<before>pre-?training)|(?P<after>fine-?tuning|SFT))\b", re.IGNORECASE)
+
+_OF_ITS_TASK = deferred(
+    r"(?:^|[.;] )\W*(?:the )?(?P<task>pre-?training|fine-?tuning|SFT)\b(?: [a-z]+){0,2}? "
+    r"(?:uses?|used|runs?|ran|is|was)\b[^.;]*$",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that says of one task alone what it was done with: `Pretraining uses
+Megatron-LM`."""
+
+
+def of_their_tasks(
+    statements: Sequence[Statement],
+    texts: Mapping[int, str],
+    titles: Mapping[int, str],
+    sections: Sequence[tuple[int, tuple[int, ...]]],
+) -> list[Statement]:
+    """The statements, the program that a sentence gives one task in the sections whose headings
+    name that task alone, where other headings name another one: there it is not known."""
+    tasks = {path: named for line, path in sections if (named := _tasks(titles.get(line, "")))}
+    around = {path[:depth] for path in tasks for depth in range(1, len(path))}
+    tasks = {p: named for p, named in tasks.items() if len(named) == 1 and p not in around}
+    found = list[Statement]()
+    for each in statements:
+        cell = each.values.get(FIELD)
+        text = texts.get(cell.line, "")[: cell.column - 1] if cell else ""
+        told = _OF_ITS_TASK.search(text) if len(set(tasks.values())) > 1 else None
+        if cell is None or told is None:
+            found.append(each)
+            continue
+        mine = _tasks(told["task"])
+        of_others = cell._replace(state="unknown")
+        found += [
+            replace(each, section=path, values={FIELD: cell if named == mine else of_others})
+            for path, named in tasks.items()
+        ]
+        rest = {name: other for name, other in each.values.items() if name != FIELD}
+        found += [replace(each, values=rest)] if rest else []
+    return found
+
+
+def _tasks(text: str) -> frozenset[str]:
+    return frozenset(found.lastgroup or "" for found in _TASK.finditer(text))
 
 
 def as_the_document_says(

@@ -21,6 +21,7 @@ from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.sectioned_keys import undotted
+from assay.ingest.vocabulary.sharding_names import sharding_labelled, sharding_set
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
@@ -82,7 +83,10 @@ _SCOPE = deferred(
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
 
-_SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
+_SWITCHED = {
+    "bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8",
+    "xla_use_bf16": "bf16",
+}  # fmt: skip
 """Switches that say the number format."""
 
 _NAME = deferred(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
@@ -140,7 +144,8 @@ def no_value(text: str) -> bool:
 def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     """The cell of a value, `at` letters behind the begin of its line; None where it is none."""
     text, place = text.strip().strip("\"'`"), (line.number, line.column + at)
-    if _OPTIONS.match(text):
+    text, _, rest = (text, "", "") if spec.numeric else text.partition("`")
+    if _OPTIONS.match(text) or not _CODE_ENDS.match(rest):
         return None
     if spec.dtype == pl.Boolean:
         word = _SWITCH.get(text.casefold())
@@ -150,15 +155,8 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
         return Cell(kind[1], *place) if kind else None
     if spec.name == "recompute" and (much := how_much_again(text)) not in (None, "on"):
         return Cell(much or text, *place)  # `core_attn`
-    if spec.name == "program":
-        told = program_named(text, any_case=True)
-        return Cell(told.text, place[0], place[1] + told.at) if told else None
-    if spec.name == "attention":
-        kernel = attention_named(text)
-        return Cell(kernel, *place) if kernel else None
-    if spec.name == "network":
-        found = network_named(text)
-        return Cell(found.text, place[0], place[1] + found.at) if found else None
+    if spec.name in ("program", "attention", "network", "sharding"):
+        return _called_so(spec.name, text, place)
     if spec.name == "model":
         return (
             Cell(text.rpartition("/")[2], *place)
@@ -176,6 +174,21 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
         return Cell(text, *place)
     return _number(spec, text, place)
 
+
+def _called_so(name: str, text: str, place: tuple[int, int]) -> Cell | None:
+    """The cell of a value of a field whose values have names; ways of sharding may have others."""
+    if name == "attention":
+        kernel = attention_named(text)
+        return Cell(kernel, *place) if kernel else None
+    if name == "sharding":
+        way = sharding_labelled(text) or (text, 0)
+        return Cell(way[0], place[0], place[1] + way[1])
+    found = program_named(text, any_case=True) if name == "program" else network_named(text)
+    return Cell(found.text, place[0], place[1] + found.at) if found else None
+
+
+_CODE_ENDS = re.compile(r"\s*(?:[.;,)]|$)")
+"""Behind a value in code, where no word goes on that may say of which rows it is."""
 
 _OPTIONS = re.compile(r"--[A-Za-z]")
 """Options of a command, as a variable holds them: what each says is read of the options."""
@@ -246,8 +259,13 @@ def switched_on(label: str, text: str) -> tuple[str, str] | None:
 
     >>> switched_on("bf16", "true"), switched_on("use_flash_attention", "True")
     (('dtype', 'bf16'), ('attention', 'flash'))
-    >>> switched_on("use_flash_attention", "false")
+    >>> switched_on("use_flash_attention", "false"), switched_on("fsdp", "full_shard auto_wrap")
+    (None, ('sharding', 'FULL_SHARD'))
     """
+    if sharded := sharding_set(label, text):
+        return "sharding", sharded
+    if label.strip("- ").casefold() == "xla_fsdp_grad_ckpt" and "true" in text.casefold():
+        return "activation_checkpointing", "True"
     if text.strip("\"'").casefold() not in ("true", "1"):
         return None
     own = label.casefold().lstrip("-").removesuffix(".enabled")
@@ -264,6 +282,8 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     """
     if switch := switched_on(label, text):
         return {switch[0]: Cell(switch[1], line.number, line.column + at)}
+    if label.strip("-") == "fsdp" and _WRAPS.fullmatch(text.strip("\"'[]")):
+        return {"sharding": Cell(text, line.number, line.column + at, state="unknown")}
     name = how_much(known(label), text)
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}
@@ -276,6 +296,9 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
 
+
+_WRAPS = deferred(r"auto_wrap|offload(?: auto_wrap)?")
+"""Words of the option `--fsdp` on layers, and not on how they are sharded."""
 
 _BITS = deferred(r"(16|32)(?:-(?:true|mixed))?")
 

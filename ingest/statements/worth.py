@@ -176,7 +176,7 @@ _WORDS = (
 
 _NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
 
-_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|\[[0-9]{{1,6}}\]|{_WORDS}"
+_VALUES = rf"-1|[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|\[[0-9]{{1,6}}\]|{_WORDS}"
 
 ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
@@ -184,7 +184,7 @@ ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}
 _WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
-    rf"|:\s*$|\*\*\s*$|{OPENS}"
+    rf"|:\s*$|(?:\*\*|</summary>)\s*$|{OPENS}"
 )
 
 WORTH = (f"{_WORTHY}|{TURNS}", *FORMS)

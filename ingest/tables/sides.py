@@ -117,7 +117,9 @@ def spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     sides = _by_name((upper[at], at, column) for at, column in own.items())
     told = [[c.spec.name for c in side.values() if c.spec] for side in sides.values()]
     once = all(len(fields_of) == len(set(fields_of)) for fields_of in told)
-    if len(sides) < 2 or not once or not set.intersection(*map(set, told)):
+    alone = len(sides) == 1 and not quantities([c for n, c in enumerate(shared) if n not in own])
+    alone = alone and bool(named(next(iter(sides))))  # the device of all that was measured
+    if (len(sides) < 2 and not alone) or not once or not set.intersection(*map(set, told)):
         return ()
     for at, (over, under) in enumerate(zip(upper, below, strict=False)):
         alike = {name for name, label in zip(upper, below, strict=False) if label == under}
@@ -204,7 +206,8 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     shared = header(labels, schema)
     placed = {at for own in sides.values() for at in own}
     mine = {name for own in sides.values() for name in _fields(own)}
-    if len(sides) < 2:
+    rest_said = all(c.spec is not None or at in placed for at, c in enumerate(shared) if at)
+    if not sides or (len(sides) == 1 and not (rest_said and len(placed) >= TWO)):
         return ()
     for at, column in enumerate(shared):
         if column.spec is not None and column.spec.quantity and at not in placed:
@@ -265,17 +268,30 @@ def _with_settings(
     """Sides with what each of them was set to in columns of its own, where all have one: `H100 MBS`
     beside `H100 tokens/s`, `MBS (H100)`."""
     placed = {at for own in sides.values() for at in own}
-    found: dict[str, dict[int, Column]] = {name: {} for name in sides}
-    for at, label in enumerate(labels) if len(sides) > 1 else ():
-        for name in sides if at not in placed else ():
-            if rest := _beside_name(label, name):
+    free = {at: label for at, label in enumerate(labels) if at not in placed}
+    found = set_apart(list(sides), free, schema)
+    return {name: own | found.get(name, {}) for name, own in sides.items()}
+
+
+def set_apart(
+    names: Sequence[str], labels: Mapping[int, str], schema: Schema
+) -> dict[str, dict[int, Column]]:
+    """Columns by the one of several names that each label has beside a setting, where all names
+    have the same ones: `H100 MBS`, `MBS (A100)`; names among which some are such labels count
+    without them."""
+    found: dict[str, dict[int, Column]] = {name: {} for name in names}
+    for at, label in labels.items() if len(names) > 1 else ():
+        for name in names:
+            rest = _beside_name(label, name) if name in label and name != label else ""
+            if rest:
                 (column,) = header([rest], schema)
                 if column.spec is not None and column.spec.configuration:
                     found[name][at] = replace(column, label=label)
+    placed = {column.label for own in found.values() for column in own.values()}
+    found = {name: own for name, own in found.items() if name not in placed}
     held = [sorted(_fields(own)) for own in found.values()]
-    if not all(fields == held[0] and len(fields) == len({*fields}) for fields in held):
-        return sides
-    return {name: own | found[name] for name, own in sides.items()}
+    alike = all(fields == held[0] and len(fields) == len({*fields}) for fields in held)
+    return found if placed and alike else {}
 
 
 def _beside_name(label: str, name: str) -> str:
@@ -512,7 +528,8 @@ def with_quantities_beside(groups: Sequence[Group], schema: Schema) -> tuple[Gro
     beside `v1 | v2`."""
     held = {c.spec.name for group in groups for c in group.own.values() if c.spec}
     found: dict[int, tuple[str, Column]] = {}
-    for at, column in groups[0].common.columns if len(groups) > 1 else ():
+    same = len(groups) > 1 and all(group.common == groups[0].common for group in groups)
+    for at, column in groups[0].common.columns if same else ():
         told = [
             each for group in groups
             if column.spec is None and (each := of_name(column.label, group.label, schema))
@@ -789,10 +806,12 @@ def apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] |
     if len(words) > MOST_WORDS:
         return None
     if (dashed := _DASHED.fullmatch(label)) and names_a_side(dashed[2], schema):
-        # `Step time, BF16 (s)`
-        column = _in_unit(f"{dashed[1]}{dashed[3] or ''}", schema, printed)
+        # `Step time, BF16 (s)`; `MFU - A100 (8 GPUs)`
+        counted = dashed[3] and "gpus" in named(f"{dashed[2]}{dashed[3]}")
+        name, behind = (f"{dashed[2]}{dashed[3]}", "") if counted else (dashed[2], dashed[3] or "")
+        column = _in_unit(f"{dashed[1]}{behind}", schema, printed)
         if column.spec is not None and (column.spec.quantity or column.spec.configuration):
-            return dashed[2], replace(column, label=label)
+            return name, replace(column, label=label)
     for cut in range(1, len(words)):
         for name, rest in (
             (" ".join(words[:cut]), " ".join(words[cut:])),

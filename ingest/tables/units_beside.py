@@ -163,6 +163,9 @@ _OF_ALL_BELOW = re.compile(
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s", "item_rate"}
 
 
+_OF_A_SETTING = re.compile(r"\W*per_[a-z]", re.IGNORECASE)
+
+
 def with_scopes(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
     """The grid with the rates of its columns of one device, or of all, as the nearest sentence
     above says that speaks of it: `All tokens/second below are per GPU.`; from afar to near.
@@ -394,8 +397,9 @@ _SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _scope(text: str) -> _Scope | None:
-    """Whose the rates below a text are, and which; None where it does not say."""
-    bare = unmarked(text)
+    """Whose the rates below a text are, and which; None where it does not say, as the name of a
+    setting does not: `per_device_parallelism: -1`."""
+    bare = "" if _OF_A_SETTING.match(text) else unmarked(text)
     one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
     node = _OF_EACH_NODE.search(bare)
     found = one or whole or node

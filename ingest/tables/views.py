@@ -79,6 +79,7 @@ from assay.ingest.tables.sides import (
     of_one_model,
     printed_unit,
     repeated,
+    set_apart,
     spanned,
     under_one,
     with_quantities_beside,
@@ -153,7 +154,10 @@ def views(
     if numberless(grid, schema):
         return iter([_plain(grid, schema, labels)])
     ways = _ways(grid, schema, list(_sentences(above)), labels, declared, noted)
-    return (replace(view, groups=with_unknown_devices(view.groups)) for view in ways)
+    return (
+        replace(view, groups=with_unknown_devices(with_quantities_beside(view.groups, schema)))
+        for view in ways
+    )
 
 
 def _ways(
@@ -311,7 +315,7 @@ def _by_text(
         yield View(alone, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
-        yield View(grid, with_quantities_beside(groups, schema), melted=True)
+        yield View(grid, groups, melted=True)
 
 
 def _sides_alone(grid: Grid, schema: Schema) -> Grid | None:
@@ -886,9 +890,8 @@ def _by_caption(
         return ()
     grid = replace(grid, rows=tuple(row for row in grid.rows if not row.one))  # no notes
     mixed_in = [n for n, c in enumerate(columns) if n and _of_mixed(grid, n, c, schema)]
-    ticked = [n for n, c in enumerate(columns) if n and _measured_with(grid, n, c)]
-    columns = [Column(c.label, None) if n in ticked else c for n, c in enumerate(columns)]
-    columns = [Column(c.label, None) if n in mixed_in else c for n, c in enumerate(columns)]
+    unset = {n for n, c in enumerate(columns) if n and _measured_with(grid, n, c)} | {*mixed_in}
+    columns = [Column(c.label, None) if n in unset else c for n, c in enumerate(columns)]
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
     ratios = comparing([column.label for column in columns])
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
@@ -901,7 +904,9 @@ def _by_caption(
         and not of_its_side(columns[n].label, shared)
     ]  # fmt: skip
     free = _without_those_beside(free, columns, schema)
-    sides = free
+    labels = {n: columns[n].label for n in free}
+    set_up = set_apart(list(labels.values()), labels, schema)
+    sides = free = [n for n in free if not any(n in own for own in set_up.values())]
     named_by: dict[int, Mapping[str, str]] = {
         n: named_side(columns[n].label, schema) for n in sides
     }
@@ -955,15 +960,21 @@ def _by_caption(
     if not proved and not found.unit_known and not _mostly_with_units(grid):
         return ()
     first, over = corner(grid, columns, schema)
-    rest, most = common([first, *columns[1:]], set(sides)), found.field == "memory"
+    rest, most = (
+        common([first, *columns[1:]], set(sides).union(*set_up.values())),
+        found.field == "memory",
+    )
     own = {
         at: Column(columns[at].label, spec, found.scale, found.unit_known, most=most)
         for at in sides
     }  # fmt: skip
     return tuple(
-        Group(rest, {at: column}, column.label, {**over[at - 1], **(named_by.get(at) or {})}, at)
+        Group(
+            rest, {at: column, **set_up.get(column.label, {})}, column.label,
+            {**over[at - 1], **(named_by.get(at) or {})}, at,
+        )
         for at, column in own.items()
-    )
+    )  # fmt: skip
 
 
 def _by_numbers(

@@ -90,6 +90,30 @@ _STRATEGY = re.compile(r"\b(?:FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD)\b"
 """A way of sharding by its name in FSDP, wherever in a label: `FSDP (bf16, FULL_SHARD)`."""
 
 
+def sharding_set(option: str, text: str) -> str | None:
+    """How an option says that a model is sharded: by the name of a way, or by how many share it.
+
+    >>> sharding_set("fsdp", "full_shard auto_wrap"), sharding_set("ici_fsdp_parallelism", "-1")
+    ('FULL_SHARD', 'FSDP')
+    >>> sharding_set("ici_fsdp_parallelism", "1"), sharding_set("fsdp", "true")
+    (None, None)
+    """
+    own, words = option.lstrip("-").rpartition(".")[2].casefold(), text.strip("\"'").split()
+    if own == "fsdp" and words and (named := _STRATEGY.fullmatch(words[0].upper())):
+        return named[0]
+    shared = words and _SHARES.fullmatch(own) and _SEVERAL.fullmatch(words[0])
+    return "FSDP" if shared else None
+
+
+_SHARES = re.compile(
+    r"(?:ici_|dcn_)?fsdp_(?:parallelism|size|degree|dim)|data_parallel_shard_degree|dp_shard"
+)
+"""Options of how many devices share the weights of a model among them."""
+
+_SEVERAL = re.compile(r"-1|[2-9]|[1-9][0-9]{1,4}")
+"""More than one, or all that are left."""
+
+
 def _told(found: re.Match[str] | None, text: str) -> tuple[str, int] | None:
     if found is None or _DOUBTFUL.search(text) or len(set(_EACH.findall(text))) > 1:
         return None

@@ -192,9 +192,15 @@ def _split(text: str) -> tuple[str, ...]:
         text = text.replace("_", " ")
     if "all" in text.casefold():
         text = _OF_ALL_RANKS.sub(lambda found: re.sub(r"\W", "", found[0]), text)
-    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", _KILO_TOKENS.sub("k tok", text)))
+    apart = _PER.sub(" / ", _KILO_TOKENS.sub("k tok", _ONE_IN_ANOTHER.sub(" ", text)))
+    apart = _COUNTED.sub(r"\1 ", apart)
     return tuple(_spelled(word.casefold()) for word in _WORD.findall(apart))
 
+
+_ONE_IN_ANOTHER = re.compile(
+    r"(?<=[a-z]{3})(?=(?:Rate|Throughput|Time|Memory|Size|Length|Batch|Per)(?![a-z]))"
+)
+"""Between the words of a variable that are told apart by capitals: `GlobalRate`, `stepTime`."""
 
 _OF_ALL_RANKS = re.compile(r"\ball[- ]?(?:to[- ]?all|2[- ]?all|gather|reduce)\b", re.IGNORECASE)
 """A collective, which is one word: nothing of it is of all devices."""
@@ -284,7 +290,7 @@ def english(label: str) -> str:
     label = _OF_BOTH.sub(lambda found: f"/s/{found[1] or found[3]}", label.translate(_WIDE))
     if not label.isascii():
         label = _from_asia(label)
-    label = _PER_DEVICE.sub("per ", label)
+    label = _SYSTEM_WIDE.sub("total ", _PER_DEVICE.sub("per ", label))
     if european(label):
         for words, meant in _of_europe():
             label = words.sub(meant, label)
@@ -292,6 +298,13 @@ def english(label: str) -> str:
         label = _LETTERS.sub(lambda word: known.get(word[0].casefold(), word[0]), label)
         label = _OF_WHAT.sub(r"\2 \1", " ".join(label.split()))
     return label
+
+
+_SYSTEM_WIDE = re.compile(
+    r"\bsystem(?: |-wide )(?=throughput|rate|speed|tok|sampl|seq|ima?g)", re.IGNORECASE
+)
+"""In front of a rate of all devices, as the sheets of makers have it: `System Throughput`; behind
+it the word is one machine of several."""
 
 
 def _from_asia(label: str) -> str:
@@ -518,7 +531,8 @@ def _utilisation(words: Words) -> Said | None:
 _OF_TEXT = {"word", "words"}
 """Tokens of a vocabulary, as toolkits of translation call them: `words/s`."""
 
-_WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
+WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
+"""Words of a rate that is of all devices."""
 
 
 def _rate(words: Words) -> Said | None:
@@ -539,13 +553,13 @@ def _rate(words: Words) -> Said | None:
         return _other_rate(words, over, under)
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
-    known = (TOKENS | _OF_TEXT if kind == "token" else SAMPLES) | set(COUNTS) | _WHOLE
+    known = (TOKENS | _OF_TEXT if kind == "token" else SAMPLES) | set(COUNTS) | WHOLE
     known |= {"of"} if over & set(COUNTS) else set()  # `thousands of tokens per second`
     fillers = {"throughput", "speed", "rate", "performance", "metric", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
-    if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & _WHOLE):
+    if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & WHOLE):
         return None
     if kind == "sample":
         field = "samples_per_gpu_per_s" if device else "samples_per_s"
@@ -566,8 +580,8 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
         over, under = over - {"fps"} | {"frames"}, {"s"}
     of_steps = STEP | {"batches", "updates"}
     of_steps |= {"global", "optimizer", "opt", "optim"} if over & STEP else set()
-    for field, things in (("step_rate", of_steps), ("item_rate", ITEMS | _WHOLE)):
-        if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
+    for field, things in (("step_rate", of_steps), ("item_rate", ITEMS | WHOLE)):
+        if over & things - WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
     if over - known == {"ips"} and not under - SECOND:  # instances a second
         return Said("item_rate", rank=_rank(words))
@@ -794,6 +808,8 @@ SAID_WHOSE = {
     "overall",
     "cluster",
     "all",
+    "whole",
+    "entire",
 }
 """Words of a label that say a rate is of all devices."""
 
