@@ -96,7 +96,12 @@ from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, 
 from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
-from assay.ingest.vocabulary.program_names import is_library, program_named
+from assay.ingest.vocabulary.program_names import (
+    OF_IMPLEMENTATIONS,
+    OF_PROGRAMS,
+    is_library,
+    program_named,
+)
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
 
@@ -865,14 +870,6 @@ _OF_MODELS = {
     "encoder", "模型", "モデル", "모델",
 }  # fmt: skip
 """Words of labels over names of models."""
-
-OF_PROGRAMS = {
-    "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
-}  # fmt: skip
-"""Labels of columns that name with what each row was trained."""
-
-OF_IMPLEMENTATIONS = {"implementation", "impl", "engine", "code", "stack", "实现"}
-"""Labels of columns that may do so, or name a part of it: `PyTorch 2.3`, `eager`."""
 
 
 def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
