@@ -270,12 +270,17 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if name == "dtype" and (bits := _BITS.fullmatch(text)) and _IN_BITS.search(label):
         text = f"fp{bits[1]}"
     name, text = of_listed(*_counted(name, text))
+    if name == "sharding" and (stage := _STAGE.fullmatch(text)):
+        name, text = "zero_stage", stage[1]
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
 
+
+_STAGE = deferred(r"stage[ _-]?([0-3])", re.IGNORECASE)
+"""Stage of ZeRO, as Paddle's `sharding` says it."""
 
 _BITS = deferred(r"(16|32)(?:-(?:true|mixed))?")
 
