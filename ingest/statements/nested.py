@@ -155,6 +155,10 @@ _LITERAL = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|parsed-literal)::"
 """A directive of reStructuredText that opens code, which stands in."""
 
 
+_SENTENCE = re.compile(r"[。！；，、]|[一-鿿]{13}")
+"""Signs of a sentence in letters without blanks, which is no name."""
+
+
 def _subject(above: str) -> str:
     """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`."""
     text = above.strip()
@@ -162,6 +166,8 @@ def _subject(above: str) -> str:
     if not bold and not text.endswith(":"):
         return ""
     plain = _PLAIN_WORDS.sub(" ", bold[1] if bold else text)
+    if _SENTENCE.search(plain):
+        return ""
     words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
     return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
 
