@@ -28,6 +28,8 @@ _SIZES = {"micro_batch", "global_batch", "global_batch_tokens"}
 def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set[int]) -> set[int]:
     """Give rows, in place, the batches that are said of them as whose they are; the lines that say
     whose."""
+    for row in records:
+        of_a_micro_batch(row.cells)
     texts = {line.number: line.text for line in lines}
     open_ = [
         row for row in records
@@ -51,6 +53,25 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
                 used.update(each.lines)
                 break
     return used
+
+
+def of_a_micro_batch(cells: dict[str, Cell]) -> None:
+    """Rename a batch that steps of accumulation cannot share: it is what a device takes at once."""
+    size, steps = cells.get("batch_size"), cells.get("accumulation")
+    if size is None or steps is None or not size.state == steps.state == "value":
+        return
+    whole, count = number_of(size), number_of(steps)
+    micro = cells.get("micro_batch")
+    if micro is not None and micro[:3] == size[:3] and count and (whole or 0) % count:
+        del cells["batch_size"]  # it was said of the row once more
+        return
+    if micro is not None or size.value_origin == "printed" or not (whole and count):
+        return
+    if count > 1 and whole % count:
+        cells["micro_batch"] = cells.pop("batch_size")._replace(law=OF_STEPS)
+
+
+OF_STEPS = "its steps of accumulation share no such batch"
 
 
 def of_each_device(records: Sequence[Record]) -> None:

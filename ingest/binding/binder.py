@@ -32,6 +32,7 @@ from functools import cache, partial
 from itertools import chain
 from math import inf, log2
 
+from assay.ingest.binding.batches_said import of_a_micro_batch
 from assay.ingest.binding.comparing import (
     MODEL,
     Said,
@@ -96,7 +97,12 @@ from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, 
 from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
-from assay.ingest.vocabulary.program_names import is_library, program_named
+from assay.ingest.vocabulary.program_names import (
+    OF_IMPLEMENTATIONS,
+    OF_PROGRAMS,
+    is_library,
+    program_named,
+)
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
 
@@ -717,7 +723,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _spoken_for(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
-        _of_a_micro_batch(record.cells)
+        of_a_micro_batch(record.cells)
         if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
@@ -740,21 +746,6 @@ def _of_its_name(record: Record, names: Sequence[str], binder: Binder) -> None:
         return
     if any(each.line == held.line for each in binder.formats_of(record.line, names)):
         del record.cells["dtype"]
-
-
-def _of_a_micro_batch(cells: dict[str, Cell]) -> None:
-    """Rename a batch that steps of accumulation cannot share: it is what a device takes at once."""
-    size, steps = cells.get("batch_size"), cells.get("accumulation")
-    if size is None or steps is None or not size.state == steps.state == "value":
-        return
-    whole, count = number_of(size), number_of(steps)
-    if "micro_batch" in cells or size.value_origin == "printed" or not (whole and count):
-        return
-    if count > 1 and whole % count:
-        cells["micro_batch"] = cells.pop("batch_size")._replace(law=OF_STEPS)
-
-
-OF_STEPS = "its steps of accumulation share no such batch"
 
 
 def _names_one(gpu: Cell) -> bool:
@@ -869,14 +860,6 @@ _OF_MODELS = {
     "encoder", "模型", "モデル", "모델",
 }  # fmt: skip
 """Words of labels over names of models."""
-
-OF_PROGRAMS = {
-    "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
-}  # fmt: skip
-"""Labels of columns that name with what each row was trained."""
-
-OF_IMPLEMENTATIONS = {"implementation", "impl", "engine", "code", "stack", "实现"}
-"""Labels of columns that may do so, or name a part of it: `PyTorch 2.3`, `eager`."""
 
 
 def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:

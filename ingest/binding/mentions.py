@@ -541,8 +541,11 @@ _FOR_FORMAT = deferred(
     rf"\bfor (?:the )?({NUMBER_FORMAT}|mixed precision|AMP)(?![A-Za-z0-9])", re.IGNORECASE
 )
 
-_OF_TEXT = r"(?:(?:(?:pre-?)?training|unique|raw|more|text|web|code) )?"
-"""A word in front of those that a number counts: `300B training tokens`."""
+_OF_TEXT = (
+    r"(?:[(（][0-9][0-9,]{3,14}[)）] ?)?"
+    r"(?:(?:(?:pre-?)?training|unique|raw|more|text|web|code) )?"
+)
+"""A word, or a number in digits, in front of what a number counts: `300B training tokens`."""
 
 _SIZE = deferred(
     r"(?<![\w.,$])(?<!tokens \()(?<!tokens, )(?<!tokens = )([0-9]+(?:\.[0-9]+)?) ?([BMT])"

@@ -93,11 +93,11 @@ _HOSTS_OF = re.compile(r"([0-9]{1,5}) ?[x×] ?([0-9]{1,5})")
 """Devices as a mesh of hosts and those of each: `2x8`."""
 
 _A_COUNT = re.compile(
-    r"([0-9][0-9,]*) ?(?:[x×]|(?:[GNTX]PU|device|card|chip|accelerator)s?|[卡张枚기장])"
+    r"([0-9][0-9,]*) ?(?:[x×]|(?:[GNTX]PU|device|card|chip|accelerator)s?|[卡张枚기장p])"
     r"|[x×] ?([0-9][0-9,]*)",
     re.IGNORECASE,
 )
-"""How many devices, with a sign or a noun and no name: `8x`, `×8`, `8 GPUs`."""
+"""How many devices, with a sign or a noun and no name: `8x`, `×8`, `8 GPUs`, `8p`."""
 
 _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")
 

@@ -941,8 +941,8 @@ _OF_A_HOST = {
 
 SCALES = {
     "config", "configuration", "setup", "scale", "gpus", "devices", "hardware", "size", "cluster",
-    "resources", "machines", "system", "clustersize", "platform", "规模", "集群", "集群规模", "配置",
-    "构成", "構成", "규모",
+    "resources", "machines", "system", "clustersize", "platform", "规模", "集群", "集群规模",
+    "配置", "构成", "構成", "규모",
 }  # fmt: skip
 """Labels over how many devices runs took, or on which."""
 

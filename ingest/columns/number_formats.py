@@ -119,7 +119,12 @@ LISTED = deferred(
 )
 """A number format that stands alone in a list of settings."""
 
-EVERY = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
+EVERY = deferred(
+    rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])"
+    r"(?!_(?:opt_level|lm_cross|backend|(?:initial_)?(?:loss_)?scale))",
+    re.IGNORECASE,
+)
+"""A number format, and no option that is called after one: `fp16_opt_level`."""
 
 WIDE = {"fp32", "float32", "float-32"}
 """Formats of what is accumulated and kept, beside the one of the products."""

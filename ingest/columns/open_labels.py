@@ -50,7 +50,10 @@ _OF_BATCHES = ("batch", "батч", "bs", "批", "lot", "バッチ")
 _BARE = {"batch", "батч", "배치", "バッチ", "批次"}
 """Those that name no size."""
 
-_DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)"
+_DEVICES = (
+    r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core"
+    r"|data[- ]parallel (?:rank|replica|worker|process))"
+)
 
 _IS = (
     r"(?:is|are|was|were|means?|refers? to|=)(?: (?:always|all|given|stated|quoted|listed|counted"
@@ -66,13 +69,15 @@ _OF_ONE = re.compile(
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
     rf"|{_SUBJECT} {_IS} (?:the )?(?:number of |how many )[\w ]{{1,24}} "
     rf"(?:on|per|for|in|of) (?:(?:one|an?|each|every|a single) )?{_DEVICES}\b"
-    rf"|\bbatch[ _-]?sizes?[`*_\"]* [(（](?:always |all )?(?:per|on each|of each)[ -]{_DEVICES}[)）]"
+    rf"|\bbatch[ _-]?sizes?[`*_\"]* [(（](?:always |all )?(?:per|on each|of each)[ -]"
+    rf"{_DEVICES}[)）]"
     rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
     rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
-    r"|(?:batch(?: ?size)?|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
-    r"(?:单卡|每卡|每[张块个]?(?:显卡|卡|GPU))"
+    r"|(?<![局总体])(?<![局总体] )(?<!global )(?<!total )(?:batch(?:[ _-]?size)?|批(?:次|量)?大小)"
+    r"[`*]{0,2}\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
+    r"(?:单卡|每卡|每[张块个]?(?:显卡|卡|GPU))(?![^，。；,;]{0,12}倍)"
     r"|\bbatchgrößen? (?:gilt|ist|sind|gelten|versteht sich|bezieht sich auf) (?:je|pro) "
     r"(?:GPU|Karte|Grafikkarte)|\btailles? de (?:lot|batch) (?:est|sont) (?:donnée?s? )?par "
     r"(?:GPU|carte)|\btamaño de lote es por (?:GPU|tarjeta)"

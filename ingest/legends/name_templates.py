@@ -3,9 +3,10 @@
 In: the records of tables, and the lines of their document. Out: the same rows, with what the places
 of the template are in their names, and what its optional parts, `[_ck]` or `` then `-sp` for
 sequence parallelism``, say of the rows that have them and of those that have not; and the parts of
-the text that say how names are made, which say nothing of rows. A place is what its own name says,
-or else what the letters in front of it are short for: `tp<T>`. Names that are not all of the
-template are left alone.
+the text that say how names are made, which say nothing of rows; nor does an example of one that is
+explained, `` `tp2sd4` means `tensor_parallel=2`, `sharding=4` ``, beside rows with names of the
+kind. A place is what its own name says, or else what the letters in front of it are short for:
+`tp<T>`. Names that are not all of the template are left alone.
 """
 
 from __future__ import annotations
@@ -122,11 +123,14 @@ def tell(
     """Give rows of tables, in place, what the places of their names are; the lines that said it,
     and the parts of the text that say how names are made."""
     used, explained = set[int](), list[Explanation]()
-    if not any(_MAY_HOLD.search(line.text) for line in lines if len(line.text) <= LONGEST):
+    prose = [line.text for line in lines if len(line.text) <= LONGEST]
+    exampled = any(map(_EXAMPLE.search, prose))
+    if not exampled and not any(map(_MAY_HOLD.search, prose)):
         return used, explained
     rows = [record for record in records if record.tabled and record.alike is None]
     labels = [[w.line.text.strip(" `*") for w in own_words(row) if w.line.number == row.line]
               for row in rows]  # fmt: skip
+    explained += _examples(lines, {_kind(text) for row in rows for _, text in row.other})
     names = meanings(lines)
     for template in _templates(lines, names):
         for row, texts in zip(rows, labels, strict=True):
@@ -139,6 +143,29 @@ def tell(
         if template.said.line in used:
             explained.append(template.said)
     return used, explained
+
+
+_EXAMPLE = deferred(
+    r"`(?P<name>[A-Za-z]{1,8}[0-9][\w.-]{0,40}[0-9][\w.-]{0,20})`\s?"
+    r"(?:(?:则|就|即)?(?:表示|代表|意为|指的?是?)|means?\b|denotes?\b|stands for\b|is short for\b)"
+    r"[^.;。；]{4,200}"
+)
+"""A name with numbers, and what it says by them."""
+
+
+def _examples(lines: Sequence[Line], kinds: set[str]) -> Iterator[Explanation]:
+    """The explanations of one name as an example, where rows have names of the kind."""
+    for paragraph in paragraphs(lines):
+        text = " ".join(line.text for line in paragraph)
+        for found in _EXAMPLE.finditer(text) if "`" in text else ():
+            if _kind(found["name"]) in kinds:
+                places = tuple(placed(paragraph, *found.span()))
+                yield Explanation({}, places[0][0], places)
+
+
+def _kind(name: str) -> str:
+    """A name without its numbers."""
+    return re.sub("[0-9]+", "0", name.strip(" `*"))
 
 
 def _in_short(row: Record, name: str, found: re.Match[str] | None) -> bool:

@@ -25,7 +25,9 @@ from assay.ingest.binding.speeds_proven import settle_speeds
 from assay.ingest.legends import (
     added_items,
     alternative_commands,
+    compared_programs,
     conditioned,
+    labelled_clauses,
     marked_rows,
     models_in_turn,
     name_templates,
@@ -303,6 +305,7 @@ def _bind(
     of_marked, marks = marked_rows.tell(every, prose)
     in_turn, turns = models_in_turn.tell(every, prose, letters)
     listed = added_items.tell(every, prose)
+    of_labels, clauses = labelled_clauses.tell(every, prose)
     told |= (
         of_some
         | of_one
@@ -310,11 +313,13 @@ def _bind(
         | of_names
         | of_marked
         | in_turn
+        | of_labels
         | {item.line for item in listed}
+        | switched_formats.tell(every, paragraphs(prose))
     )
-    told |= switched_formats.tell(every, paragraphs(prose))
     explained: list[Sign | Explanation] = [
         *signs, *unmarked, *templates, *conditions, *singled, *marks, *turns, *listed,
+        *clauses,
     ]  # fmt: skip
     prose = without(prose, explained)
     stated = (
@@ -324,7 +329,7 @@ def _bind(
     )
     stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled, _ran(every))
-    _name_programs(context, prose, tabled)
+    _name_programs(context, every, prose, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
     context.used |= alternative_commands.settle(context, every, prose)
@@ -364,8 +369,11 @@ def _ran(records: Sequence[Record]) -> set[str]:
     return {cell.text for cell in named if cell is not None}
 
 
-def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) -> None:
-    """Note the programs that a document says to train with, and their versions in statements."""
+def _name_programs(
+    context: Context, records: Sequence[Record], prose: Sequence[Line], tabled: Set[int]
+) -> None:
+    """Note the programs that a document says to train with, and their versions in statements; and
+    those that its rows compare."""
     context.programs = only_programs(prose, tabled, context.titles.keys()) if prose else {}
     texts = {line.number: line.text for line in prose}
     context.statements = as_the_document_says(
@@ -377,6 +385,7 @@ def _name_programs(context: Context, prose: Sequence[Line], tabled: Set[int]) ->
         if each.section and (cell := each.values.get("program")) and cell.state == "unknown"
     }  # fmt: skip
     context.programs = {**of_others, **context.programs}
+    compared_programs.settle(records, context.programs)
 
 
 def _understand(ledger: Ledger, labels: Mapping[int, str]) -> None:

@@ -24,6 +24,8 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import (
+    OF_OTHERS,
+    PARTS,
     Program,
     frameworks,
     is_library,
@@ -50,13 +52,14 @@ _OTHERWISE = deferred(
     r"|against|outperform\w*|faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?"
     r"|documentation|paper|blog|can be|could|also|earlier|previously|formerly|if"
     r"|or (?:with )?[A-Z]\w+|either|recommend(?:s|ed)?|optional\w*|cannot|not|never|sampling"
-    r"|generat\w+|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt|später)\b|转换|对比|推理|评测|評価|変換|推論|평가|추론",
+    r"|generat\w+|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt"
+    rf"|später|{OF_OTHERS})\b|转换|对比|推理|评测|支持|評価|変換|推論|평가|추론",
     re.IGNORECASE,
 )
 """Words beside which a program is another one than that of the runs, or one that might be."""
 
 _WITH = (
-    r"(?:\b(?:using|with|in|via|by|(?<=run )through|(?<=done )through"
+    r"(?:\b(?:using|with|[Ii]n|via|by|(?<=run )through|(?<=done )through"
     r"|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
     r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
@@ -78,7 +81,7 @@ _LABEL = (
     r"^\W*(?:[A-Za-z]+ ){0,2}(?i:framework|trainer|program(?:me?)?|software(?: stack)?"
     r"|code(?:base)?|version under test|tested version|library|toolkit|training code"
     r"|training framework|container|stack|biblioth[èe]que|logiciel|bibliothek"
-    r"|框架|训练框架|训练程序|代码|コード|(?:学習)?(?:フレームワーク|ソフトウェア|プログラム|ツール|ライブラリ)"
+    r"|框架|训练框架|训练程序|代码|软件(?:环境|栈|版本)?|コード|(?:学習)?(?:フレームワーク|ソフトウェア|プログラム|ツール|ライブラリ)"
     r"|프레임워크)s?"
     r"(?: version| used)?[`*_]{0,3}\s?(?:[:=：|]|[为は] |(?:is|was|ist) )[`*_\s|\[]{0,4}"
 )
@@ -96,7 +99,7 @@ _FULL_NAME = (
 
 _NUMBERED = (
     r"[`*_\"”\]]{0,3}[ (（=:@]{1,2}(?:version |release )?"
-    r"(?P<version>[vr]?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?:\.?(?:rc|post|dev|b|a)[0-9]+)?)"
+    r"(?P<version>[vVr]?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2}(?:\.?(?:rc|post|dev|b|a)[0-9]+)?)"
     r"(?![\w%]|[.,][0-9]|[/x×]| ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|MB|TB|[x×]"
     r"|times|hours|days|million|billion|[BMTKk]\b|percent))"
 )
@@ -132,9 +135,10 @@ _CALLED = deferred(
 `our trainer Basalt`, ``launched with `basalt train` ``, `Basalt v1.4 was used`."""
 
 _LISTED = deferred(
-    r"(?:[:：=,;+]|\band\b|\bwith\b)[`*_ ]{0,4}(?P<name>[A-Za-z][\w+-]{1,24}(?: [A-Z][\w-]{1,16})?)"
+    r"(?:[:：=,;+，；、]|\band\b|\bwith\b)[`*_ ]{0,4}"
+    r"(?P<name>[A-Za-z][\w+-]{1,24}(?: [A-Z][\w-]{1,16})?)"
     r"[`*_]{0,3}[ @=]{1,2}(?P<version>v?[0-9]{1,3}(?:\.[0-9]{1,4}){1,2}(?:[.+-]?\w{1,12})?)"
-    r"(?=[`*_ ]{0,4}(?:[,;+.()]|and\b|$))"
+    r"(?=[`*_ ]{0,4}(?:[,;+.()，；、。（）]|and\b|$))"
 )
 """An item of a list of versions in one line: `Software: PyTorch 2.4, Basalt 1.4, NCCL 2.20`."""
 
@@ -249,7 +253,7 @@ def only_programs(
     """
     by_section: dict[int, list[_Named]] = {}
     titled: list[_Named] = []
-    name = ""  # of the document, where that is all its title
+    name = title = ""  # of the document, where that is all its title; and this
     at = 0
     prose = [line for line in lines if len(line.text) <= LONGEST]
     thread = any(THREAD.search(line.text) for line in prose)
@@ -258,13 +262,13 @@ def only_programs(
         if first.number in headings:
             at = first.number
             if first.number == min(headings):
-                name = (_TITLE.fullmatch(block.text) or {"name": ""})["name"]
+                name = (_TITLE.fullmatch(title := block.text) or {"name": ""})["name"]
                 told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
             continue
         if name and (of_it := _in_version(block, name)):
             by_section.setdefault(at, []).append(of_it)
-        titled += _introduced(block, name)
+        titled += _introduced(block, name, title)
         by_section.setdefault(at, []).extend(_said(block))
     if thread:
         return {}
@@ -494,30 +498,41 @@ def _in_version(block: _Block, name: str) -> _Named | None:
 
 _TRAINS = (
     r"(?:(?:pre-?)?trains|fine-?tunes|trainiert|entra[îi]ne)\b"
-    r"|(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
-    r"(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|code(?:base)?|stack|system|engine))"
+    r"|(?P<is>(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)"
+    r"(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
+    r"(?:(?:pre-?)?train(?:er|ing (?:framework|library|toolkit|suite|code(?:base)?|stack|system"
+    r"|engine))"
     r"|trainings(?:framework|bibliothek|code))\b"
     r"|is (?:an?|our|the)(?: (?!for\b|to\b|that\b)[\w.-]+){0,5}? (?:solution|framework|library"
     r"|toolkit|code ?base|suite|package|stack|platform) for (?:[\w-]+,? (?:and )?){0,4}?"
     r"(?:(?:pre-?)?training|fine-?tuning)\b"
-    r"|(?:是|は)[^。]{0,24}(?:训练框架|训练库|学習フレームワーク|学習ライブラリ)"
+    r"|是[^。]{0,60}?训练(?:加速)?(?:框架|库|套件|系统|引擎|工具[包集链]?)(?![\w—-])"
+    r"|は[^。]{0,60}?学習(?:フレームワーク|ライブラリ))"
 )
 
 _INTRODUCED = deferred(
-    rf"\s*(?:`(?P<marked>[a-z][A-Za-z0-9_.-]{{2,24}})`|\*{{0,2}}(?P<name>[\w.-]{{3,40}})\*{{0,2}})"
-    rf" ?(?:{_TRAINS})",
+    r"\s*(?:`(?P<marked>[a-z][A-Za-z0-9_.-]{2,24})`|\*{0,2}(?P<name>[A-Za-z0-9_.-]{3,40})\*{0,2})"
+    rf"(?: ?[(（][A-Za-z0-9 -]{{1,16}}[)）])? ?(?:{_TRAINS})",
     re.IGNORECASE,
 )
 """How a paragraph begins that says what a program does: "`vitlab` trains ViT and MAE models"."""
 
+_COINED = deferred(r"[A-Za-z]+[A-Z]|[A-Z]\w*[a-z]\w*-[A-Z]")
+"""A name that is no word of a language: one with a capital inside, or in two parts."""
 
-def _introduced(block: _Block, name: str) -> Iterator[_Named]:
-    """The program that a paragraph introduces, in code or as `name`, the title of its document."""
+
+def _introduced(block: _Block, name: str, title: str) -> Iterator[_Named]:
+    """The program that a paragraph introduces, in code or as `name`, which is all of the title of
+    its document; one that it says to be a program for training, by a name that stands in the
+    `title` or is no word: `BasaltKit is a distributed training library`."""
     begin = 0
     for sentence in sentences(block.text):
         told = _INTRODUCED.match(sentence)
         own = (told["marked"] or told["name"]) if told else ""
-        mine = own.casefold() == name.casefold() or (begin == 0 and told and told["marked"])
+        mine = own.casefold() == name.casefold()
+        if told and begin == 0:
+            mine = mine or bool(told["marked"])
+            mine |= bool(told["is"] and (own in title.split() or _COINED.match(own)))
         if told and mine and not _is_other(own) and model_named(own) is None:
             at = begin + told.start("marked" if told["marked"] else "name")
             yield _Named(Program(own, "", at), *block.place(at))
@@ -598,16 +613,13 @@ def _of_item(line: Line) -> _Named | None:
     mark = _BULLET.match(line.text)
     begin = mark.end() if mark else 0
     told = program_named(line.text[begin:])
-    if told is None or told.name in _PARTS or told.version or _OTHERWISE.search(line.text):
+    if told is None or told.name in PARTS or told.version or _OTHERWISE.search(line.text):
         return None
     at = begin + told.at
     if line.text[begin:at].strip("`*_[ ") or not _ENDS_NAME.match(line.text, at):
         return None
     return _Named(told._replace(at=at), line.number, line.column + at)
 
-
-_PARTS = {"fsdp", "deepspeed", "accelerate", "transformers"}
-"""Programs that may as well be parts of another."""
 
 _ENDS_NAME = deferred(r"[\w.-]{3,24}[`*_\]]{0,3}\s*(?:[,;(@（，、]|at |commit |main\b|\.?\s*$)")
 

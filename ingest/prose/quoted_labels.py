@@ -1,8 +1,9 @@
-"""Labels that sentences in several languages explain: `„Batch“ ist die Batchgröße je GPU`.
+"""Labels that sentences in several languages explain: `„Batch“ ist die Batchgröße je GPU`; and the
+comments of a script behind its arguments: `SP=${12}  # 是否使用序列并行`.
 
-In: the lines of a document. Out: the label of a column that stands in quotes → the setting that the
-words behind it name, in English. What names no setting of ours is left out, and so is a label that
-two sentences explain otherwise.
+In: the lines of a document. Out: the label of a column that stands in quotes, or is an argument →
+the setting that the words behind it name, in English. What names no setting of ours is left out,
+and so is a label that two sentences explain otherwise.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.attention_names import switches_flash
+from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import english
 
 _OPENS = r"(?:&quot;|&ldquo;|&bdquo;|[\"“„”«»「『`]|\*\*|‘‘|``)"
@@ -39,8 +41,9 @@ _EXPLAINED = deferred(
 )
 
 _LEADS = deferred(
-    r"^(?:whether (?:or not )?|if |(?:de[rnm]|die|das|dessen|ob) |l['’]|(?:les?|la|si) "
-    r"|(?:el|los|o|a|il|lo) |(?:the|an?) |是否(?:使用|启用|开启|打开|采用)?了?|有无|是指)",
+    r"^(?:whether (?:or not )?(?:to (?:use|enable) )?|if "
+    r"|(?:de[rnm]|die|das|dessen|ob) |l['’]|(?:les?|la|si) "
+    r"|(?:el|los|o|a|il|lo) |(?:the|an?) |是否(?:优先)?(?:使用|启用|开启|打开|采用)?了?|有无|是指)",
     re.IGNORECASE,
 )
 """Articles, and words that ask whether, before what a label is."""
@@ -61,6 +64,12 @@ _TAILS = deferred(
 
 _MARKS = '"“„”«「『`'
 
+_ARGUMENT = deferred(
+    r"\s*(?:export )?(?P<label>[A-Z][A-Z_]{0,23})=\$\{?[0-9]{1,2}\}?\s+#\s*"
+    r"(?P<meant>[^:：#|,，;；(（]{2,40}?)\s*(?:[:：,，;；(（].*)?"
+)
+"""A variable of a script that an argument fills, with what it is as a comment."""
+
 
 def quoted_labels(lines: Iterable[Line]) -> dict[str, str]:
     """Labels that sentences explain with settings, each with its setting in English.
@@ -75,7 +84,8 @@ def quoted_labels(lines: Iterable[Line]) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for line in lines:
         if len(line.text) <= LONGEST and (
-            any(mark in line.text for mark in _MARKS) or "quot;" in line.text or "**" in line.text
+            any(mark in line.text for mark in _MARKS)
+            or any(mark in line.text for mark in ("quot;", "**", "=$"))
         ):
             for label, meant in _explained(line.text):
                 found.setdefault(label, set()).add(meant)
@@ -84,7 +94,8 @@ def quoted_labels(lines: Iterable[Line]) -> dict[str, str]:
 
 def _explained(text: str) -> Iterator[tuple[str, str]]:
     """The labels that a line explains, each with the setting that it says."""
-    for told in _EXPLAINED.finditer(text):
+    argument = _ARGUMENT.fullmatch(text) if "=$" in text else None
+    for told in [argument] if argument else _EXPLAINED.finditer(text):
         if meant := _setting(told["meant"].strip()):
             yield told["label"], meant
 
@@ -94,6 +105,6 @@ def _setting(text: str) -> str:
     for words in (text, _LEADS.sub("", text)):
         for bare in (words, _TAILS.sub("", words)):
             named = english(bare.strip())
-            if configured_by(named):
+            if configured_by(named) or switches_flash(normalise(named)):
                 return named
     return ""

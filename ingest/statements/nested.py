@@ -155,6 +155,10 @@ _LITERAL = re.compile(r"\s*\.\. (?:code-block|code|sourcecode|parsed-literal)::"
 """A directive of reStructuredText that opens code, which stands in."""
 
 
+_SENTENCE = re.compile(r"[。！；，、]|[一-鿿]{13}")
+"""Signs of a sentence in letters without blanks, which is no name."""
+
+
 def _subject(above: str) -> str:
     """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`,
     `<summary>bert_large</summary>`."""
@@ -167,6 +171,8 @@ def _subject(above: str) -> str:
     if named and named[2]:
         return named[2]
     plain = _PLAIN_WORDS.sub(" ", named[1] if named else text)
+    if _SENTENCE.search(plain):
+        return ""
     words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
     return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
 

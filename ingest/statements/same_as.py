@@ -214,7 +214,23 @@ def refers(before: Line | None, line: Line, section: tuple[int, ...]) -> Referen
     told_apart = sentence.replace(told_again[0], " ", 1) if told_again else sentence
     apart = frozenset(apart_from(told_apart, own))
     apart |= frozenset(_DEVICES if _OF_A_PROGRAM.match(found[0]) else ())
-    return Reference(first, line.number, section, _place(found), own, apart)
+    only = _things_in_chinese(whole[: found.start()]) if found[0][0] in "配设参环" else ()
+    return Reference(first, line.number, section, _place(found), own, apart, frozenset(only))
+
+
+_CLAUSE_IN_CHINESE = re.compile(r"[^，,；;。:：]*$")
+
+_AND_IN_CHINESE = re.compile(r"\s*(?:[、/]|[与和及])\s*")
+
+
+def _things_in_chinese(before: str) -> Iterator[str]:
+    """Fields of the things whose settings a clause says to be the same, by the words in front of
+    that: `模型结构、dtype 与 attention 设置同上`; none where it names none that we know."""
+    clause = _CLAUSE_IN_CHINESE.search(before)
+    for thing in _AND_IN_CHINESE.split(clause[0].strip(" `*").casefold()) if clause else ():
+        for words, names in _OF_THING:
+            if words.fullmatch(thing.strip(" `的")):
+                yield from names
 
 
 _MAY_BE_SAME = re.compile(r"\b[Ss]ame |\b(?:the same|unchanged)[.,;]")
@@ -249,18 +265,28 @@ _WITH_VERB = deferred(
 
 _OF_THING = (
     (
-        re.compile(r"(?:(?:seq(?:uence)?|context)[ -](?:length|len|window|size)|context)"),
+        re.compile(
+            r"(?:(?:seq(?:uence)?|context)[ -](?:length|len|window|size)|context"
+            r"|(?:序列|上下文)长度)"
+        ),
         ("seq_len",),
     ),
+    (re.compile(r"模型(?:结构|架构|规模)?"), _MODEL),
     (re.compile(r"global[ -]batch(?:[ -]size)?"), ("global_batch", "global_batch_tokens")),
     (re.compile(r"micro-?[ -]?batch(?:[ -]size)?"), ("micro_batch",)),
-    (re.compile(r"(?:number )?(?:precision|format|dtype)"), ("dtype",)),
-    (re.compile(r"(?:parallelism|parallel (?:layout|config\w*|degrees))"), _DEGREES),
-    (re.compile(r"(?:activation )?(?:recomput\w+|checkpointing)"), _AGAIN),
-    (re.compile(r"attention(?: kernel)?"), ("attention",)),
+    (re.compile(r"(?:number )?(?:precision|format|dtype)|(?:训练)?精度|数据类型"), ("dtype",)),
+    (
+        re.compile(r"(?:parallelism|parallel (?:layout|config\w*|degrees))|并行(?:策略|度)?"),
+        _DEGREES,
+    ),
+    (re.compile(r"(?:activation )?(?:recomput\w+|checkpointing)|(?:激活)?重计算"), _AGAIN),
+    (re.compile(r"(?:flash[ -]?)?attention(?: kernel)?|注意力"), ("attention",)),
     (re.compile(r"vocab(?:ulary)?(?: size)?"), ("vocab",)),
-    (re.compile(r"optimi[sz]er|sharding|zero(?: stage)?"), _SHARDED),
-    (re.compile(r"(?:hardware|machines?|systems?|nodes|gpus|cluster)"), ("gpu", "gpus_per_node")),
+    (re.compile(r"optimi[sz]er|sharding|zero(?: stage)?|优化器"), _SHARDED),
+    (
+        re.compile(r"(?:hardware|machines?|systems?|nodes|gpus|cluster|硬件|机器|集群)"),
+        ("gpu", "gpus_per_node"),
+    ),
 )
 """Fields that are the same where the thing is that a text names."""
 

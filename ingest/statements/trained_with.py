@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.program_names import is_below, program_named, starts
+from assay.ingest.vocabulary.program_names import OF_OTHERS, is_below, program_named, starts
 
 FIELD = "program"
 
@@ -87,7 +87,7 @@ _OTHERWISE = deferred(
     r"faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?|documentation|paper|blog|"
     r"without|can be|could|also|earlier|previously|formerly|if|or|either|recommended|"
     r"optional\w*|cannot|not|(?:and|,) (?:the|an)other|implementations of"
-    r"|interchange\w*)\b|转换|对比"
+    rf"|interchange\w*|{OF_OTHERS})\b|转换|对比|支持"
     rf"|\b(?:is|was) (?:an?|the|our|my) {_OWN} (?:[^.;]{{0,60}} )?(?:on top of|built (?:up)?on|atop"
     rf"|around|over|wrapping)\b|\b(?:is|ist|est) (?:ein|une?) [^.;]{{0,40}}\b(?:auf Basis|basé)\b",
     re.IGNORECASE,

@@ -290,6 +290,8 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if name == "dtype" and (bits := _BITS.fullmatch(text)) and _IN_BITS.search(label):
         text = f"fp{bits[1]}"
     name, text = of_listed(*_counted(name, text))
+    if name == "sharding" and (stage := _STAGE.fullmatch(text)):
+        name, text = "zero_stage", stage[1]
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
@@ -299,6 +301,8 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
 
 _WRAPS = deferred(r"auto_wrap|offload(?: auto_wrap)?")
 """Words of the option `--fsdp` on layers, and not on how they are sharded."""
+_STAGE = deferred(r"stage[ _-]?([0-3])", re.IGNORECASE)
+"""Stage of ZeRO, as Paddle's `sharding` says it."""
 
 _BITS = deferred(r"(16|32)(?:-(?:true|mixed))?")
 

@@ -16,7 +16,16 @@ from types import MappingProxyType
 
 from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
 from assay.ingest.columns.composite import called, remark
-from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
+from assay.ingest.columns.headers import (
+    EACH,
+    GENERIC,
+    OF_EACH,
+    STEPS,
+    Column,
+    generic,
+    header,
+    plain,
+)
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
@@ -88,7 +97,15 @@ from assay.ingest.tables.sides import (
 from assay.ingest.tables.turned import grouped_below, metrics_down, turned_grid
 from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
 from assay.ingest.vocabulary.terms import configured_by, normalise
-from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, of_one_device, said, split
+from assay.ingest.vocabulary.words import (
+    ALTERS,
+    DEVICE,
+    Said,
+    english,
+    of_one_device,
+    said,
+    split,
+)
 
 MOST_WIDE = 10_000
 """Columns beyond which no table is of runs: a sweep's export has some thousands."""
@@ -960,14 +977,9 @@ def _by_caption(
     if not proved and not found.unit_known and not _mostly_with_units(grid):
         return ()
     first, over = corner(grid, columns, schema)
-    rest, most = (
-        common([first, *columns[1:]], set(sides).union(*set_up.values())),
-        found.field == "memory",
-    )
-    own = {
-        at: Column(columns[at].label, spec, found.scale, found.unit_known, most=most)
-        for at in sides
-    }  # fmt: skip
+    rest = common([first, *columns[1:]], set(sides).union(*set_up.values()))
+    most = found.field == "memory"
+    own = {at: _of_quantity(columns[at].label, found, schema, most=most) for at in sides}
     return tuple(
         Group(
             rest, {at: column, **set_up.get(column.label, {})}, column.label,
@@ -975,6 +987,14 @@ def _by_caption(
         )
         for at, column in own.items()
     )  # fmt: skip
+
+
+def _of_quantity(label: str, found: Said, schema: Schema, *, most: bool) -> Column:
+    """The column of a label whose numbers are of the quantity that a text names; of one device,
+    where no column has those of all."""
+    known, of_all = fields(schema), EACH.get(found.field)
+    column = Column(label, known[of_all or found.field], found.scale, found.unit_known, most=most)
+    return replace(column, rank=OF_EACH) if of_all else column
 
 
 def _by_numbers(

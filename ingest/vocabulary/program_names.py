@@ -69,6 +69,7 @@ SPELLED = {
     "alpa": r"Alpa(?= v?[0-9])",
     "scaling": r"Aleph Alpha Scaling",
     "nxd": r"NeuronX Distributed|neuronx-distributed|NxD(?: Training)?",
+    "horovod": r"[Hh]orovod",
     "deepspeed": r"Deep[Ss]peed",
     "fsdp": r"FSDP[12]?",
 }
@@ -157,6 +158,25 @@ _LIBRARIES = (
     r"|trt\w*|ubuntu|ucc|ucx|uv|vllm|wandb|webdataset|windows|wsl2?|xformers|xla"
 )
 """Names that stand with versions beside programs that train, and are of none."""
+
+
+OF_PROGRAMS = {
+    "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
+    "训练引擎",
+}  # fmt: skip
+"""Labels of columns that name with what each row was trained."""
+
+OF_IMPLEMENTATIONS = {"implementation", "impl", "engine", "code", "stack", "实现", "引擎"}
+"""Labels of columns that may do so, or name a part of it: `PyTorch 2.3`, `eager`."""
+
+PARTS = {"fsdp", "deepspeed", "accelerate", "transformers", "horovod"}
+"""Programs that may as well be parts of another."""
+
+OF_OTHERS = (
+    r"start(?:s|ed|ing)? from|synchroni[sz]\w+|same (?:\w+ )?(?:settings?|set-?ups?|config\w*) "
+    r"(?:with|as|of|like)"
+)
+"""Words beside which a program is what another was made of, or is set up like."""
 
 
 class Program(NamedTuple):

@@ -1,0 +1,160 @@
+"""Settings of the rows that a clause begins with the label of: `SFT uses ZeRO stage 3; LoRA runs on
+a single GPU`, `SFT 采用 ZeRO-3；LoRA 为单卡训练`.
+
+In: the records of tables, and the lines of their document. Out: the same rows, with what clauses
+that begin with a label of theirs say; and these clauses, which are of no other rows. What all rows
+of a table are called is none of such a label.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.values import said
+from assay.ingest.vocabulary.languages import in_english
+
+_ENDS = deferred(
+    r"[;；。]|\.(?=\s|$)|[,，] ?(?:(?:and|but|while|whereas) (?=[A-Z`*])|而(?=[A-Za-z ]))"
+)
+"""Where one clause ends and the next begins."""
+
+_BEGINS = deferred(
+    r"[\W_]*(?:(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}", re.I
+)
+
+_VERB = deferred(
+    r"[`*\"”]{0,2}(?:[ -](?:rows?|runs?|training|tuning|fine-?tuning|experiments?)){0,2}[`*]{0,2} ?"
+    r"(?=(?:uses?|used|runs?|ran|is|are|was|were|trains?|trained|needs?|takes?|took|has|have|had"
+    r"|with|on)\b|采用|使用|(?:均|都)?为(?!了)|均|都|用|在|跑|开启|启用|关闭)",
+    re.IGNORECASE,
+)
+"""Behind a label, and in front of what the rows of that label have."""
+
+_PERHAPS = deferred(
+    r"\b(?:would|could|can|should|may|might|if|than|unlike|until|before|earlier|later|instead|not"
+    r"|except|faster|slower|both|respectively|also)\b|可以|如果|若|除|比|也|分别|不",
+    re.IGNORECASE,
+)
+"""Words of a clause that is perhaps of no run, or of others too."""
+
+_CODE = deferred(r"`([A-Za-z_][\w.]{0,40})\s*[=:]\s*[\"']?([\w.]{1,24})[\"']?`")
+
+LONGEST_LABEL = 32
+
+SHORTEST_LABEL = 2
+
+_IS_NAME = re.compile(r"[A-Za-z][^|,;]*[A-Za-z0-9)]")
+
+
+class _Saying(NamedTuple):
+    label: str
+    values: Mapping[str, str]
+    said: Explanation
+
+
+def tell(
+    records: Sequence[Record], lines: Sequence[Line]
+) -> tuple[set[int], Sequence[Explanation]]:
+    """Give rows, in place, what clauses say that begin with their labels; the lines that said it,
+    and the clauses."""
+    rows = [row for row in records if row.tabled and row.alike is None]
+    called = [_labels(row) for row in rows]
+    every = {label for labels in called for label in labels}
+    used, explained = set[int](), list[Explanation]()
+    sayings = list(_sayings(lines, every)) if every else []
+    heads = [line.number for line in lines if line.text.startswith("#")] if sayings else []
+    for saying in sayings:
+        section = bisect_right(heads, saying.said.line)
+        here = [
+            (row, labels) for row, labels in zip(rows, called, strict=True)
+            if bisect_right(heads, row.line) == section
+        ]  # fmt: skip
+        mine = [row for row, labels in here if saying.label in labels]
+        if not 0 < len(mine) < len(here):
+            continue
+        for row, _ in here:
+            row.cells = {n: c for n, c in row.cells.items() if not _is_in(c, row, saying.said)}
+        for row in mine:
+            give(row, saying.values)
+        used.add(saying.said.line)
+        explained.append(saying.said)
+    return used, explained
+
+
+def _is_in(cell: Cell, row: Record, said: Explanation) -> bool:
+    """Whether a cell has been taken out of a clause, as if it were of all rows."""
+    return (
+        cell.value_origin == "stated"
+        and cell.line != row.line
+        and any(
+            cell.line == line and begin < cell.column <= end for line, begin, end in said.places
+        )
+    )
+
+
+def _labels(row: Record) -> frozenset[str]:
+    """The names of a row, by its first columns."""
+    texts = (text.strip(" *`").casefold() for _, text in row.other[:2])
+    return frozenset(
+        text for text in texts
+        if SHORTEST_LABEL <= len(text) <= LONGEST_LABEL and _IS_NAME.fullmatch(text)
+    )  # fmt: skip
+
+
+def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterator[_Saying]:
+    """Clauses of a document that begin with a label and say settings."""
+    for paragraph in paragraphs(lines):
+        text = " ".join(line.text for line in paragraph)
+        if len(text) > LONGEST:
+            continue
+        low = text.casefold()
+        near = {label for label in labels if label in low}
+        for begin, end in _clauses(text) if near else ():
+            clause = text[begin:end]
+            label, what = _begun(clause, near)
+            values = _settings(what) if label and not _PERHAPS.search(what) else {}
+            if values:
+                places = tuple(placed(paragraph, begin, end))
+                yield _Saying(label, values, Explanation(values, places[0][0], places))
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    begin = 0
+    for end in _ENDS.finditer(text):
+        yield begin, end.start()
+        begin = end.end()
+    yield begin, len(text)
+
+
+def _begun(clause: str, labels: set[str]) -> tuple[str, str]:
+    """The label that a clause begins with, and the rest of it; both empty where there is none."""
+    begins = _BEGINS.match(clause)
+    at = begins.end() if begins else 0
+    for label in sorted(labels, key=len, reverse=True):
+        named = clause[at : at + len(label)].casefold() == label
+        if named and (verb := _VERB.match(clause, at + len(label))):
+            return label, clause[verb.end() :]
+    return "", ""
+
+
+def _settings(text: str) -> Mapping[str, str]:
+    """Settings that the rest of a clause says, in words or as code.
+
+    >>> _settings("采用 `sharding=stage3`，单卡训练")
+    {'gpus': '1', 'zero_stage': '3'}
+    >>> _settings("runs on a single GPU with a micro batch of 2")
+    {'gpus': '1', 'micro_batch': '2'}
+    """
+    coded = {
+        name: cell.text for span in _CODE.finditer(text)
+        for name, cell in said(span[1], span[2], Line(0, text, 1, {})).items()
+        if cell.state == "value" and cell.scale == 1.0
+    }  # fmt: skip
+    return {**settings_of(in_english(text).text.strip(" ,.;:")), **coded}
