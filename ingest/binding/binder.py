@@ -203,9 +203,9 @@ class Binder:
         self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
-        tables = {self.section(row.line) for row in rows if row.tabled}
-        self._own_lengths = of_own_tables("seq_len", of_all, tables)
-        self._own_programs = of_own_tables("program", of_all, tables)
+        self._own = of_own_tables(
+            UNIFORM, of_all, {self.section(row.line) for row in rows if row.tabled}
+        )
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -472,11 +472,11 @@ class Binder:
         programs = self.context.programs if tabled else {}
         at = next((at for at in reversed(section) if at in programs), 0)
         if tabled or not self._met_others(section):
-            apart = tabled and (self._own_lengths or self._are_apart(self._uniform, section))
+            apart = tabled and ("seq_len" in self._own or self._are_apart(self._uniform, section))
             dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
-            if self._own_programs or self._names_another(self._uniform.get("program")):
+            if "program" in self._own or self._names_another(self._uniform.get("program")):
                 dropped.add("program")
             yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:

@@ -365,16 +365,21 @@ def _at_two_places(nodes: Cell, gpus: Cell, found: dict[str, Cell]) -> None:
         found.pop("nodes" if nodes.line < gpus.line else "gpus")
 
 
-def of_own_tables(name: str, statements: Sequence[Statement], tables: Set[Section]) -> bool:
-    """Whether a length of sequences is said in one section alone, or a program in some, which have
-    tables of their own, and other sections have tables as well: it is of those, and not of the
+def of_own_tables(
+    names: Sequence[str], statements: Sequence[Statement], tables: Set[Section]
+) -> set[str]:
+    """Those of some fields that are said in one section alone, or of programs in some, which have
+    tables of their own, where other sections have tables as well: they are of those, and not of the
     whole document."""
-    every = [each for each in statements if name in each.values]
-    said = {each.section for each in every}
-    if any(each.backward for each in every):
-        return False  # of all of them, as it says
-    few = len(said) == 1 or (said and name == "program")
-    return bool(few) and said < tables and () not in said
+    found = set[str]()
+    for name in names:
+        every = [each for each in statements if name in each.values]
+        said = {each.section for each in every}
+        few = len(said) == 1 or (said and name == "program")
+        of_all = any(each.backward for each in every)  # of all of them, as it says
+        if few and not of_all and said < tables and () not in said:
+            found.add(name)
+    return found
 
 
 def of_own_models(statements: Sequence[Statement], headed: Mapping[int, bool]) -> bool:

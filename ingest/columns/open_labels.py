@@ -240,7 +240,8 @@ _SWITCH = re.compile(
 )
 
 _IN_SEQUENCE = re.compile(r"seq(?:uence)?\.?[ _-]?par(?:\.|all?(?:el)?(?:ism)?\.?)?|SP", re.I)
-"""Labels over switches of sequence parallelism: `seq-par`, `SP`. Over numbers they are of a degree."""
+"""Labels over switches of sequence parallelism: `seq-par`, `SP`; over numbers they are of a
+degree."""
 
 _ATTENTION = {"attention", "attn", "attn.", "att."}
 """Labels of attention, whatever of it: of its kernel, where all cells name one."""
@@ -1111,7 +1112,8 @@ _OF_ONE_IN = (
 
 _IS_IN = (
     r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
-    r"|[*_`]{1,2},? (?:the |its )?(?:peak|max(?:imum)?|highest|most)\b[^.;,|]{0,40}?\bin ([GM]i?B)\b"
+    r"|[*_`]{1,2},? (?:the |its )?(?:peak|max(?:imum)?|highest|most)\b[^.;,|]{0,40}?"
+    r"\bin ([GM]i?B)\b"
 )
 
 _BYTES = re.compile(r"(?:in|单位为?|,|\() ?[GM]i?B", re.IGNORECASE)

@@ -942,12 +942,8 @@ def _by_caption(
         if not any(named_by.values()):
             sides = free  # beside `Model | Method`
             named_by |= _by_numbers(grid, columns, sides, _with_headings(above, declared), schema)
-    found = meant_above(above, declared, schema)
-    nearest = [line for line in above if line.text.strip()][-1:]
-    nobodys = any(of_a_node(line.text) for line in nearest)
-    if found is None and not nobodys and (rated := unit_of_all(nearest)):
-        found = said(f"throughput ({rated})")
-    if found is None or found.field not in fields(schema):
+    found = _named_above(above, declared, schema)
+    if found is None:
         return ()
     spec = fields(schema)[found.field]
     others = [columns[n].label for n in sides if not named_by.get(n)]
@@ -987,6 +983,17 @@ def _by_caption(
         )
         for at, column in own.items()
     )  # fmt: skip
+
+
+def _named_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema) -> Said | None:
+    """The one quantity that the text above a table names, or the unit in which its last line says
+    that all its numbers are; none of a node."""
+    found = meant_above(above, declared, schema)
+    nearest = [line for line in above if line.text.strip()][-1:]
+    nobodys = any(of_a_node(line.text) for line in nearest)
+    if found is None and not nobodys and (rated := unit_of_all(nearest)):
+        found = said(f"throughput ({rated})")
+    return found if found is not None and found.field in fields(schema) else None
 
 
 def _of_quantity(label: str, found: Said, schema: Schema, *, most: bool) -> Column:

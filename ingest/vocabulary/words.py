@@ -719,8 +719,8 @@ def _batch(words: Words) -> Said | None:
         words = words._replace(beside=tuple("tokens" if w == "t" else w for w in words.beside))
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
-    named = BATCH | {"microbatch"}
-    known = (named, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
+    batches = BATCH | {"microbatch"}
+    known = (batches, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
     if of_all and not of_one and not set(words.under):
