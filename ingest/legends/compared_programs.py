@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.ingest.columns.titles import model_named
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import (
     OF_IMPLEMENTATIONS,
     OF_PROGRAMS,
@@ -92,4 +93,5 @@ def _called(text: str, *, wanted: bool) -> str:
     """The name of a program nobody knows, if a cell is one; else empty."""
     found = _NAMED.fullmatch(text) if wanted else None
     name = (found["linked"] or found["coined"]) if found else ""
-    return "" if not name or is_library(name) or model_named(name) else name
+    other = not name or is_library(name) or model_named(name) or devices(name)
+    return "" if other else name
