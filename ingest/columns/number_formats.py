@@ -308,7 +308,8 @@ _NOTHING_BUT = deferred(
 """A sentence that is a number format, and by what it is made: `FP8 with TE.`"""
 
 BEGINS = deferred(
-    rf"\W*({NUMBER_FORMAT})(?=`?\*{{0,2}}(?: (?:throughout|training|autocast|mixed[ -]precision))?"
+    rf"(?:\W*(?:Table|Tab\.) ?[0-9]{{1,2}}[*_]*[.:])?\W*({NUMBER_FORMAT})"
+    r"(?=`?\*{0,2}(?: (?:throughout|training|autocast|mixed[ -]precision))?"
     r"(?:,|;| \+) )",
     re.IGNORECASE,
 )

@@ -274,7 +274,9 @@ def of_runs(
     aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
-    text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading
+    needed = document and any(map(_needed, columns))
+    of_jobs = needed or (document and held & _OF_JOBS)
+    text = _OF_KERNELS.sub(" ", heading) if of_jobs else heading
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(text) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
@@ -298,7 +300,8 @@ def of_runs(
     only_sizes = held == {"memory"} and not _most(columns)  # of a partition's nodes, perhaps
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
     of_machines = only_sizes and words & _OF_A_SITE and said <= tallied | {"gpus"}
-    plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
+    peaked = needed or _peaked(columns)
+    plain = bool(said - tallied) or len(held & RATES) > 1 or batches or peaked
     return (plain or told()) and not of_machines  # what each of them has
 
 
@@ -381,6 +384,15 @@ def _most(columns: Sequence[Column]) -> bool:
         and (column.most or most & set(split(column.label)))
         for column in columns
     )
+
+
+def _needed(column: Column) -> bool:
+    """Whether a column holds memory that a text above says training took, under another name."""
+    memory = column.spec is not None and column.spec.name == "memory"
+    return memory and column.most and not _A_MEMORY.search(column.label)
+
+
+_A_MEMORY = re.compile(r"mem|ram\b|hbm|存|メモリ|메모리", re.IGNORECASE)
 
 
 def _peaked(columns: Sequence[Column]) -> bool:

@@ -53,6 +53,7 @@ UNITS: dict[str, Unit] = {
     "%": Unit("1", 0.01),
     "T/s": Unit("token/s", 1),
     "TPS": Unit("token/s", 1),
+    "FPS": Unit("item/s", 1),
     **_units("token/s", **{"Kt/s": 1e3, "Kt/sec": 1e3, "Ktok/s": 1e3, "Ktokens/s": 1e3}),
     **_units("token/s", **{"Mtok/s": 1e6, "Mtokens/s": 1e6}),
     "SPS": Unit("sample/s", 1),

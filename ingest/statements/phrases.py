@@ -410,12 +410,20 @@ def _but_for_what_is_not(line: Line) -> Line:
     """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if " than " in line.text:
+        line = line._replace(text=_OF_THE_HOST.sub(lambda told: " " * len(told[0]), line.text))
     if _VARIED.search(line.text):
         line = line._replace(text=_VARIED.sub(lambda told: " " * len(told[0]), line.text))
     if _OPENS.search(line.text):
         line = line._replace(text=_NOT_HERE.sub(lambda told: " " * len(told[0]), line.text))
     return line
 
+
+_OF_THE_HOST = deferred(
+    r"(?: and| with|,)? more than [0-9]+ ?[GT]i?B (?:of )?(?:CPU |host |system )?(?:RAM|memory)\b",
+    re.IGNORECASE,
+)
+"""Memory of a host, which compares nothing: `one A100 and more than 64 GB of CPU RAM`."""
 
 _VARIED = deferred(
     r"\b(?:[Ee]ffects?|[Ii]mpacts?|[Ii]nfluence|[Aa]blations?|[Bb]enefits?) of (?:the )?"

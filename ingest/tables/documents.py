@@ -640,10 +640,28 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
             for name, meant in _entries(sentence):
                 found.setdefault(name, meant)
-    for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines)):
+    for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines), _noted(lines)):
         found.setdefault(name, meant)
     own = _same_everywhere(found, lines)
     return {**quoted_labels(lines), **letters_in(lines), **own}
+
+
+def _noted(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
+    """Labels whose raised number leads to a note that says their unit: `吞吐速度<sup>1</sup>` above
+    ``1. 单位为 `tokens/card/sec` ``."""
+    notes = {found[1]: found[2] for line in lines if (found := _UNIT_NOTE.match(line.text))}
+    for line in lines if notes else ():
+        for label, number in _RAISED.findall(line.text) if "|" in line.text else ():
+            if number in notes:
+                yield label.strip(" *`"), f"throughput ({notes[number]})"
+
+
+_UNIT_NOTE = re.compile(
+    r"\s*(?:[>*-]\s+)?(?:<sup>\s*|\[\^)?([0-9]{1,2})(?:\s*</sup>|\]:?|[.)、])\s*"
+    r"单位(?:均?为|是|[:：])\s*[`*]{0,2}([A-Za-z]+(?:/[A-Za-z]+)+)"
+)
+
+_RAISED = re.compile(r"([^|<>\[\]]{1,24})(?:<sup>\s*|\[\^)([0-9]{1,2})(?:\s*</sup>|\])")
 
 
 def _same_everywhere(found: Mapping[str, str], lines: Sequence[Line]) -> dict[str, str]:

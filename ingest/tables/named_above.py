@@ -38,7 +38,7 @@ SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 _PHRASE = re.compile(
     rf"{COUNTED}(?:tokens?|toks?|words|samples?|sequences?|sentences?|utterances?"
     r"|images?|imgs?|items?)(?: (?:processed|trained|consumed|seen))?(?:\s*/\s*|\s+per\s+)"
-    r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
+    r"(?:gpu|device|npu|card|chip|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|tile|card|chip|device|accelerator|rank"
     r"|[nhtx]pu|dcu|p|sec(?:ond)?|s)\b)?"
     r"(?:,? (?:[(\[]|in )(?:in )?(?:thousands?|millions?|billions?|[kM]|[x×*] ?1[0e][0-9,^]*)"

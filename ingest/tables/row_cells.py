@@ -218,6 +218,11 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         for name, value in options(bare).items():
             record.cells.setdefault(name, worth(name, value, at.line, at.column))
         return
+    if spec.name == "model" and (degrees := layout(bare)) and set(degrees) <= _DEGREES:
+        record.other.append((spec.name, text))  # how the one model was split: `TP8 PP1`
+        for name, value in degrees.items():
+            record.cells.setdefault(name, worth(name, value, at.line, at.column))
+        return
     told = _in_brackets(text) if spec.name == "model" else {}
     told |= recipe("sharding", plain(text)) if spec.name == "sharding" else {}  # `stage2`
     if spec.name == "program" and (stage := _STAGE.search(text)):
@@ -242,6 +247,8 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         bare = compared[1]
     text_cell(record, spec, bare, at)
 
+
+_DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp"}
 
 _AS_REFERENCE = re.compile(
     r"(\S.*?)\s*[(（\[]?\s*(参考值?|对照|基准|对比|参照|リファレンス|参考値|\breference|\bbaseline|\bref\.?)"
