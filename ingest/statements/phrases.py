@@ -580,13 +580,16 @@ def _noun_phrases(text: str) -> list[Part]:
     recipe = _OF_RECIPE.search(text)
     switches = recipe is not None and any(part.name for part in switched(text))
     told = switches and recipe is not None and (recipe["how"] or program_named(text))
-    if not told and not _MADE_WITH.search(text):
+    if not told and not _MADE_WITH.search(text) and not _OF_A_TABLE.match(text):
         return []  # what a program can do, perhaps
     kinds = list(LISTED.finditer(text)) or list(filter(None, [BEGINS.match(text)]))
     if len(kinds) != 1 or len({each[0].casefold() for each in EVERY.finditer(text)}) > 1:
         return []
     return [Part("dtype", kinds[0][1], kinds[0].start(1))]
 
+
+_OF_A_TABLE = deferred(r"\W*(?:Table|Tab\.) ?[0-9]{1,2}[*_]*[.:][^.;|]{1,40} \+ [A-Z]")
+"""A caption that begins with what the runs of its table had: `Table 4: FP8 + async TP`."""
 
 _MADE_WITH = deferred(
     r"(?:^[\W_]*|[,;·|(] ?)`?(?:(?:[Pp]y[Tt]orch|torch|CUDA|ROCm|JAX|CANN|NCCL|cuDNN|TensorFlow"
