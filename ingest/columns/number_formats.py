@@ -126,8 +126,18 @@ EVERY = deferred(
 )
 """A number format, and no option that is called after one: `fp16_opt_level`."""
 
-WIDE = {"fp32", "float32", "float-32"}
-"""Formats of what is accumulated and kept, beside the one of the products."""
+WIDE = {"fp32"}
+"""The format of what is accumulated and kept, beside the one of the products."""
+
+
+def kinds_in(text: str) -> set[str]:
+    """The number formats that a text names, each by its short name.
+
+    >>> sorted(kinds_in("bfloat16 (bf16), master weights in float-32"))
+    ['bf16', 'fp32']
+    """
+    found = (each[0].casefold().replace("-", "") for each in EVERY.finditer(text))
+    return {each.replace("bfloat", "bf").replace("float", "fp") for each in found}
 
 
 _ANY_MIXED = deferred(r"\bmixed[- ]precision\b|\bAMP\b", re.IGNORECASE)
@@ -243,7 +253,7 @@ def computed_in(text: str) -> Used | None:
     used = used or list(_IN_OTHER_LANGUAGES.finditer(text))
     if used:
         return _used(used[0]) if len(used) == 1 else None
-    if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
+    if len(kinds_in(text)) == 1:
         full = _IN_FULL.search(text)
         if full and not OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
             return _used(full)
@@ -329,7 +339,7 @@ def listed_in(item: str) -> Used | None:
     >>> listed_in("bf16, gradient checkpointing"), listed_in("gradients in fp32, bf16 elsewhere")
     (Used(word='bf16', at=0, alone=False), None)
     """
-    if len({each[0].casefold() for each in EVERY.finditer(item)}) != 1:
+    if len(kinds_in(item)) != 1:
         return None
     found = _AN_ITEM.search(item)
     return Used(found[1], found.start(1)) if found else None

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from assay.ingest.columns.number_formats import (
     ALONE,
     BEGINS,
-    EVERY,
     LISTED,
     WIDE,
     computed_in,
+    kinds_in,
 )
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import (
@@ -583,7 +583,7 @@ def _noun_phrases(text: str) -> list[Part]:
     if not told and not _MADE_WITH.search(text) and not _OF_A_TABLE.match(text):
         return []  # what a program can do, perhaps
     kinds = list(LISTED.finditer(text)) or list(filter(None, [BEGINS.match(text)]))
-    if len(kinds) != 1 or len({each[0].casefold() for each in EVERY.finditer(text)}) > 1:
+    if len(kinds) != 1 or len(kinds_in(text)) > 1:
         return []
     return [Part("dtype", kinds[0][1], kinds[0].start(1))]
 
@@ -729,7 +729,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         told += [Part("dtype", kind[1], kind.start(1)) for kind in listed if kind]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
         told = [part for part in told if not part.weak]
-    if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
+    if len(kinds_in(text) - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
 
