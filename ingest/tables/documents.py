@@ -459,11 +459,11 @@ _RATE = (
 
 _NAMED_SO = re.compile(
     rf"(?<![A-Za-z])({_RATE})\s*[(（][*`\"]*([A-Za-z]{{2,6}})[*`\"]*[)）]"
-    rf"|(?<![A-Za-z])([A-Za-z]{{2,6}})[*`\"]*\s*[(（]\s*({_RATE})\s*[)）,;]",
+    rf"|(?<![A-Za-z,;\t])([A-Za-z]{{2,6}})[*`\"]*\s*[(（]\s*({_RATE})\s*[)）,;](?![,;\t]\S)",
     re.IGNORECASE,
 )
-"""A rate and its abbreviation, one in brackets behind the other: `tokens per second per GPU (TPS)`.
-"""
+"""A rate and its abbreviation, one in brackets behind the other: `tokens per second per GPU (TPS)`;
+no label of a file of separated values, which is of another thing."""
 
 _BRACKET = re.compile("[(（]")
 
