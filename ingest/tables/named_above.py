@@ -77,12 +77,12 @@ def of_a_node(text: str) -> bool:
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:peak|highest|largest|max(?:imum)?)\s+(?:(?:allocated|used)\s+)?"
-    r"(?:(?:GPU|CUDA|device)\s+)?(?:memory|VRAM)"
+    r"(?:(?:GPU|CUDA|device)\s+)?(?:mem(?:ory)?|VRAM)\b"
     r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each|any)(?:\s+of)?(?:\s+the)?"
     r"\s+(?:GPU|device|rank|card)s?)?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
-    r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
+    r"(?:\s*[(\[][MG]i?B(?:\s+per\s+(?:GPU|device|card))?[)\]]|,?\s+in\s+[MG]i?B\b)?"
     r"|^\W{0,8}(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?\s*[(\[][MG]i?B[)\]]"
     r"(?=[^.;|]{0,40}\b(?:pre-?)?(?:train|fine-?tun))"
     r"|\b(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?"
