@@ -565,6 +565,7 @@ _SPELLED = {
     "dataparallel": "dp", "dp": "dp", "modelparallel": "tp", "tensorparallel": "tp", "mp": "tp",
     "tp": "tp", "pipelinestage": "pp", "pipelinestages": "pp", "pipelineparallel": "pp",
     "pp": "pp", "contextparallel": "cp", "cp": "cp", "expertparallel": "ep", "ep": "ep",
+    "tensor": "tp", "pipeline": "pp", "data": "dp", "context": "cp", "expert": "ep",
 }  # fmt: skip
 """Names of degrees in full: `data_parallel / model_parallel / pipeline_stage`."""
 
@@ -585,12 +586,14 @@ def degrees(label: str) -> tuple[str, ...]:
     (('tp', 'pp', 'dp'), ('tp', 'pp'))
     >>> degrees("FSDP2 x TP"), degrees("DP x FSDP x TP")
     (('dp', 'tp'), ())
+    >>> degrees("tensor / pipeline"), degrees("tensor / cores")
+    (('tp', 'pp'), ())
     """
     named = _BEHIND.fullmatch(label)
     label = _SHARDED.sub("DP", _GLUED.sub(" x ", named[1] if named else label))
     words = re.findall("[A-Za-z]+", label.replace(" x ", " ")) if _SEVERAL.fullmatch(label) else []
     words = [word.casefold() for word in words if word.casefold() != "x"]
-    if not words:
+    if not words or len({*words} & _SPELLED.keys() - _DEGREES) == len(words):
         parts = re.split(r"\s*[/×*,]\s*|\s+x\s+", label)
         told = [_SPELLED.get(normalise(part), "") for part in parts]
         return tuple(told) if len(told) > 1 and all(told) and len(set(told)) == len(told) else ()

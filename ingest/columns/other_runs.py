@@ -229,6 +229,17 @@ _BY_DEFAULT = deferred(
     r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b", re.IGNORECASE
 )
 
+_RAN_BY_DEFAULT = deferred(
+    r"\b(?:experiments?|runs|results|numbers|measurements?|benchmarks?|tests|figures|models)\b"
+    r"[^.;:]{0,40}?\b(?:were|was|are) (?:all )?(?:conducted|run|made|measured|obtained|done"
+    r"|performed|collected|trained|taken|produced)\b"
+    r"[^.;:]{0,80}?\b(?:using|with|at|in|under) the default (?=settings?\b|configurations?\b"
+    r"|config\b|values\b|(?:hyper-?)?parameters\b|options\b|arguments\b|recipe\b)",
+    re.IGNORECASE,
+)
+"""Runs that were made with the defaults of a program, which are then theirs: `the experiments were
+conducted on one A100 with the default settings: a batch of 16`."""
+
 _OF_OURS = deferred(
     r"\b(?:we|our|ours|I|my|here|unless|below|all|every|both|these|this (?:run|table|page|section"
     r"|report|work|post|document|benchmark))\b",
@@ -437,6 +448,7 @@ def _of_others(sentence: str) -> bool:
         return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
+    sentence = _RAN_BY_DEFAULT.sub(" ", sentence)
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
     return others is not None and not _OF_OURS.search(sentence)
 

@@ -307,7 +307,8 @@ _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 """How many parameters a model has, in brackets right behind its name."""
 
 _SIZED = deferred(
-    r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])"
+    r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\band the )(?<!\bor the )"
+    r"(?<!\bvs )(?<![BMT][–,/~])"
     r"(?<![BMT], )(?<![BMT] / )([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型"
     r"|[ -](?:tun(?:e|ing)|sweeps?|scaling"

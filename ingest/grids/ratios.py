@@ -105,6 +105,12 @@ def _number(text: str) -> Printed | None:
     return printed(found[1]) if found else None
 
 
+def number_in(text: str) -> float | None:
+    """The number that a cell is, if it is one."""
+    found = _number(text)
+    return found.value if found else None
+
+
 def _ratio(text: str) -> _Ratio | None:
     if len(text) > LONGEST:
         return None

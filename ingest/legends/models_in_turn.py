@@ -5,14 +5,15 @@ In: the records of tables, and the lines of their document. Out: the same rows, 
 of such a sentence behind the name of their model says; and these parts, which are of no other rows.
 A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
 TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a table
-(`Interleaved uses two chunks per stage`) is of the rows of that column alone.
+(`Interleaved uses two chunks per stage`) is of the rows of that column alone. Above all tables,
+items of a list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from math import inf
 
 from assay.ingest.columns.other_runs import sentences
@@ -80,7 +81,65 @@ def tell(
                     give(row, said.values)
             used.add(said.line)
             explained.append(said)
+    heads = [line for line in headed(lines) if line.text.startswith("#")]
+    called = [_model_of(row) or _titled(row, heads) for row in rows]
+    for name, said in _items(rows, {*called} - {""}, lines):
+        mine = [row for row, model in zip(rows, called, strict=True) if _is_called(model, name)]
+        for row in mine:
+            give(row, said.values)
+        used.update({said.line} if mine else ())
+        explained.append(said)
     return used, explained
+
+
+_ITEM = deferred(
+    r"\s{0,4}[-*+] [*_`]{0,3}(?P<name>[A-Za-z][\w .-]{1,40}?)[*_`]{0,3}[:：][*_`]{0,3} "
+)
+
+
+def _titled(row: Record, heads: Sequence[Line]) -> str:
+    """The heading right above a row that names no model itself, without its number."""
+    at = bisect_right(heads, row.line, key=_number)
+    return _NUMBERED.sub("", heads[at - 1].text).strip(" *`_") if at else ""
+
+
+_NUMBERED = deferred(r"^#{1,6}\s{1,3}(?:[0-9A-Z]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]?\s{1,3})?")
+
+
+def _items(
+    rows: Sequence[Record], models: Set[str], lines: Sequence[Line]
+) -> Iterator[tuple[str, Explanation]]:
+    """The items of a list above all tables that each begin with another model of their rows, and
+    say several settings of it."""
+    first = min((row.line for row in rows), default=0)
+    held: list[tuple[str, Explanation]] = []
+    for paragraph in (*paragraphs([line for line in lines if line.number < first]), []):
+        text = " ".join(line.text for line in paragraph)
+        item = _ITEM.match(text)
+        if held and (item is None or paragraph[0].number > held[-1][1].line + FAR):
+            yield from held if _are_told_apart([name for name, _ in held], models) else ()
+            held = []
+        values = _settings(text[item.end() :], "", {}) if item and models else {}
+        if item and len(values) >= FEWEST and not _NOT_SO.search(text):
+            places = tuple(placed(paragraph, item.end(), len(text)))
+            held.append((item["name"], Explanation(values, places[0][0], places)))
+
+
+FAR = 4
+"""Lines between two items of one list."""
+
+
+def _is_called(model: str, name: str) -> bool:
+    """Whether a model is one of a name, perhaps with its size behind it: `GPT-3 175B`, `GPT-3`."""
+    rest = model[len(name) :]
+    return model.casefold().startswith(name.casefold()) and (not rest or rest[0] in " -_(")
+
+
+def _are_told_apart(names: Sequence[str], models: Iterable[str]) -> bool:
+    """Whether several names are those of some models, and no model has two of them."""
+    called = [sum(_is_called(model, name) for name in names) for model in models]
+    every = all(any(_is_called(model, name) for model in models) for name in names)
+    return every and len(names) >= FEWEST and max(called, default=0) == 1
 
 
 def _model_of(row: Record) -> str:

@@ -69,9 +69,10 @@ _WITH = (
     r"(?:fork of (?:the )?)?"
     r"|\b(?:container|image|framework|code|software|stack) as (?:above|before) \("
     r"|\b(?:is|are|was|were) (?:all |just )?(?:plain|stock|vanilla|unmodified|upstream) "
-    r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork) of "
+    r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork|usage"
+    r"|(?:training |fine-?tuning )(?:modes|recipes|scripts|backends)) of "
     r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
-    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?"
+    r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?|在(?=[^，。；、,;]{3,40}[上下中])"
     r"|自研的?|内部) ?(?:(?:训练)?框架 ?)?)"
     r"[`*_\"“\[]{0,3}"
 )
@@ -93,9 +94,13 @@ _LEADS = deferred(rf"(?:{_LABEL}|{_WITH})$", re.IGNORECASE)
 _FULL_NAME = (
     r"(?P<name>(?:[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}"
     r"(?: (?:Framework|Trainer|Toolkit|Library|Engine|Suite))?"
-    r"|(?:(?<=[`*])|(?=[a-z-]{3,24} v[0-9]))[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
+    r"|(?:(?<=[`*])|(?=[a-z-]{3,24} v[0-9])"
+    r"|(?=[a-z][a-z0-9_-]{2,24} [0-9]{1,2}(?:\.[0-9]{1,2}){2}(?:,|,? and| with| on(?: top of)?) "
+    r"(?:PyTorch|torch|JAX|CUDA|TensorFlow|MindSpore) v?[0-9]))"
+    r"[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
 )
-"""A name: in capitals, or in other letters where it is marked, or a version with a sign follows."""
+"""A name: in capitals, or in other letters where it is marked, a version with a sign follows, or a
+version and that of what it is built on: `uses basalt 0.3.1 and PyTorch 2.5`."""
 
 _NUMBERED = (
     r"[`*_\"”\]]{0,3}[ (（=:@]{1,2}(?:version |release )?"

@@ -1026,8 +1026,14 @@ _ANY_SIZE = deferred(
     rf"(?!s? ?(?:of )?{TOKENS})"
 )
 
-_OF_SOME = deferred(r"\b(?:for|except(?: for)?) (?:the |our |an? )?$", re.IGNORECASE)
-"""In front of a size: what is said is of that model, among others perhaps."""
+_OF_SOME = deferred(
+    r"\b(?:for|except(?: for)?) (?:the |our |an? )?$"
+    r"|[0-9] ?(?-i:[BM])(?:,|,? (?:and|or|und|et)|[ -](?:models?|runs?|ones?),? and) "
+    r"(?:the |our |an? )?$",
+    re.IGNORECASE,
+)
+"""In front of a size: what is said is of that model, among others perhaps, or of another as well:
+`the 650M and the 3B model`."""
 
 _SIZED_NAME = re.compile(r"[0-9] ?[BbMm]\b")
 

@@ -57,7 +57,10 @@ _REFERS = deferred(
     r"(?:(?:the |these )?(?:flags|options|arguments|settings|configuration) (?:in|of|from) )?"
     rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])"
     r"|\b(?P<e_above>everything else (?:(?:is|was|being|stays?|stayed|remains?|kept) )?"
-    r"(?:exactly )?(?:the same|unchanged|identical))(?=\s*(?:[.,;:)]|$))",
+    r"(?:exactly )?(?:the same|unchanged|identical))(?=\s*(?:[.,;:)]|$))"
+    r"|(?:(?:^|[,;:] )\W{0,4}|\b(?:with|using|ran|run|running) )"
+    r"(?P<y_asked>your (?:exact |original )?(?:command|script|config(?:uration)?|settings|set-?up"
+    r"|flags|repro(?:ducer)?))\b(?! (?:line|file|is|was|has|should|must|will|can|needs?)\b|'s)",
     re.IGNORECASE,
 )
 
@@ -84,14 +87,15 @@ _MAY_REFER = re.compile(
     r"\b(?:[Ss]ame|[Ii]dentical|[Uu]nchanged|as|like|with|using|uses?|used|takes?|took|by|from|via)"
     r"\b.{0,60}"
     r"(?:above|before|previous|preceding|last|[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|post|descri"
-    r"|message|comment|OP\b)|[Ee]verything else|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige"
+    r"|message|comment|OP\b|\byour )|[Ee]verything else|^\W*[Yy]our |[,;:] your "
+    r"|同上|[同与和].{0,8}[节表章]|[위앞上]|oben|obige"
     r"|ci-dessus"
 )
 
 _MAY_END = re.compile(
     r"above|before|revious|receding|\blast |[Ss]ec|§|[Cc]hapter|[Aa]ppendix|[Tt]able|\bpost\b"
     r"|descri|message|comment|\b(?:OP|PR|MR)\b|issue|request|verything else|同上|[节表章]"
-    r"|[위앞上]|oben|obige|ci-dessus"
+    r"|[위앞上]|oben|obige|ci-dessus|\b[Yy]our (?:exact |original )?(?:com|scr|conf|set|fl|rep)"
 )
 """In every line with the place that a sentence refers to: most have none of these words."""
 
@@ -167,7 +171,7 @@ class Reference(NamedTuple):
     begin: int
     line: int
     section: tuple[int, ...]
-    place: str  # "above", "section 2", "table 3", "model 7B" or "opening"
+    place: str  # "above", "section 2", "table 3", "model 7B", "opening" or "asked"
     own: Mapping[str, Cell]
     apart: frozenset[str]  # fields that it says to differ
     only: frozenset[str] = frozenset()  # those that it says to be the same, where it names them
@@ -320,17 +324,19 @@ def _as_for(head: str, line: Line, section: tuple[int, ...]) -> Reference | None
 
 
 _KEPT = deferred(
-    rf"(?:^|(?<=[.;] ))\W*(?P<things>(?:the )?{_SETTING}"
-    rf"(?:(?:, | and |, and |/)(?:the )?{_SETTING}){{0,4}})"
-    r" (?:is|are|was|were|stays?|remains?)(?: (?:all|both|kept|exactly)){0,2}"
+    r"(?:^|(?<=[.;] ))\W*(?P<things>(?!(?:the |exactly )?same )(?:the )?"
+    rf"{_SETTING}(?:(?:, | and |, and |/)(?:the )?{_SETTING}){{0,4}})"
+    r"(?: (?:is|are|was|were|stays?|remains?)(?: (?:all|both|kept|exactly)){0,2}"
     r" (?:(?:the same )?as|like) (?:above|before)\b(?! ?[0-9])"
+    r"|(?<! are)(?<! is)(?<! were)(?<! was)(?<! kept)(?<! stay)(?<! not) as (?:above|before)"
+    r"(?=\s*(?:[.;]|$)))"
     rf"|(?:^|(?<=[.;] ))\W*(?:(?:all )?(?:with|on|at|in|using) )?(?:exactly )?(?:the )?same"
     rf" (?P<same>{_SETTING}(?:(?:, | and |, and |/){_SETTING}){{0,4}}) as (?:above|before)\b"
     r"(?! ?[0-9])",
     re.IGNORECASE,
 )
-"""Settings that runs have of those above: `Context, vocabulary and precision are as above.`, `Same
-machines and precision as above.`"""
+"""Settings that runs have of those above: `Context, vocabulary and precision are as above.`,
+`Context as above; TP is 2.`, `Same machines and precision as above.`"""
 
 
 def _kept(line: Line, section: tuple[int, ...]) -> Reference | None:
@@ -399,7 +405,7 @@ _END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_]|[0-9]+ ?[x×])|[。；�
 
 
 def _place(found: re.Match[str]) -> str:
-    told = {re.sub("^[oane]_", "", key): text for key, text in found.groupdict().items() if text}
+    told = {re.sub("^[oaney]_", "", key): text for key, text in found.groupdict().items() if text}
     kind = next(iter(told))
     return f"{kind} {told[kind]}" if kind in ("section", "table") else kind
 
@@ -434,7 +440,8 @@ def taken_over(
     """
     for each in references:
         spoken = [s for s in statements if s.line < each.line and not s.of_run]
-        spoken = [s for s in spoken if each.only or not s.subject]
+        named = each.only or each.place == "asked"  # a post has its commands below names
+        spoken = [s for s in spoken if named or not s.subject]
         values = _said_at(each, spoken, titles, sections, comments)
         here = {
             name: cell for s in statements if each.begin <= s.line <= each.line
@@ -463,6 +470,8 @@ def _said_at(
     if kind == "opening":
         first = min((line for line in comments if line < each.line), default=each.line)
         return _alike(s for s in spoken if s.line < first)
+    if kind == "asked":  # in a thread alone: of a post whose author opened it
+        return _asked(each, spoken, comments)
     if kind == "section":
         named = [path for line, path in sections if _numbered(titles.get(line, ""), number)]
         of = named[0] if len(named) == 1 else None
@@ -478,7 +487,8 @@ def _said_at(
     if kind == "table":
         return {}  # whose settings stand in its rows, or around it, as those of the same section
     mine = _alike(s for s in spoken if s.section == each.section)
-    if len(mine.keys() & SETTINGS) >= LEAST:
+    asked = bool(each.only) and each.only.isdisjoint(mine)  # of what its section has not said
+    if len(mine.keys() & SETTINGS) >= LEAST and not asked:
         return {}  # which hold here anyway
     for _, path in reversed([held for held in sections if held[0] < each.line]):
         if path == each.section or path == each.section[: len(path)]:
@@ -487,6 +497,24 @@ def _said_at(
         if len(said.keys() & SETTINGS) >= LEAST or not each.only.isdisjoint(said):
             return said
     return {}
+
+
+def _asked(
+    each: Reference, spoken: Sequence[Statement], comments: Sequence[int]
+) -> dict[str, Cell]:
+    """The settings of the post that opened a thread, for one that answers it with `your command`;
+    none where a post between them says as much of runs of its own."""
+    first, second = (*comments, 0, 0)[:2]
+    asked = _alike(s for s in spoken if s.line < first)
+    opened = len(asked.keys() & SETTINGS) >= LEAST
+    if not first < each.line or not (opened or first < second < each.line):
+        return {}
+    own = max(line for line in comments if line < each.line)
+    between = {name for s in spoken if (first if opened else second) < s.line < own
+               for name in s.values.keys() & SETTINGS}  # fmt: skip
+    if len(between) > LEAST:
+        return {}
+    return asked if opened else _alike(s for s in spoken if s.line < second)
 
 
 def _numbered(title: str, number: str) -> bool:

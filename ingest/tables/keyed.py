@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import fills, number_of, quantity
-from assay.ingest.columns.composite import layout
+from assay.ingest.columns.composite import degrees, layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.open_labels import with_first_of_two
 from assay.ingest.columns.subject import FOREIGN, served_here
@@ -903,7 +903,7 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
         return in_words
     return (
         _labelled_alone(row, at, schema)
-        or _each(_several(row.cells[0].text), row.cells[at])
+        or _each(_several(row.cells[0].text) or degrees(plain(row.cells[0].text)), row.cells[at])
         or in_words
     )
 
@@ -978,7 +978,7 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     """The one field that the first cell of a row names, with the value in another."""
     text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
     label = plain(row.cells[0].text)
-    known = configured_by(label) or (None if label.isascii() else configured_by(english(label)))
+    known = _configured_by(label) or _explained_key(label)
     name = how_much("attention" if _OF_ATTENTION.fullmatch(label) else known, text)
     spec = fields(schema).get(name or "")
     if spec is None or not text:
@@ -1011,6 +1011,25 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
         return {spec.name: Cell(text.replace(",", ""), *place, value_origin="stated")}
     return {}
+
+
+def _configured_by(label: str) -> str | None:
+    """The setting that a label names, in English or in another language."""
+    return configured_by(label) or (None if label.isascii() else configured_by(english(label)))
+
+
+def _explained_key(label: str) -> str | None:
+    """The setting that a key names with its meaning in brackets behind it, where it names no other
+    itself: `micro_num (gradient accumulation)`."""
+    told = _KEY_AND_MEANING.fullmatch(label)
+    meant = _configured_by(told["meaning"]) if told else None
+    return meant if told and _configured_by(told["key"]) in (None, meant) else None
+
+
+_KEY_AND_MEANING = re.compile(
+    r"(?P<key>[A-Za-z]\w{0,20}[_.][\w.]{1,30}) ?\((?P<meaning>[^()]{2,40})\)"
+)
+"""A key of a program, which is no word, and what it means."""
 
 
 def _with_its_remark(

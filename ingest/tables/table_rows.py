@@ -677,11 +677,19 @@ class _Table:
         return [line._replace(text=line.text.rstrip(" *_.:") + ":")]
 
     def _explained_below(self) -> list[str]:
-        """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""
+        """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`; or
+        begins with the label of a column: ```batch_size`` is per GPU.``"""
         for line in self.lines[self.grid.end : self.grid.end + 4]:
             if line.text.strip() and not line.text.lstrip().startswith(("```", "~~~")):
-                return [line.text] if _A_NOTE.match(line.text) else []
+                about = _A_NOTE.match(line.text) or self._begins_with_label(line.text)
+                return [line.text] if about else []
         return []
+
+    def _begins_with_label(self, text: str) -> bool:
+        """Whether a line says what a column of the table is, by its label."""
+        said = _LABEL_IS.match(text) if len(text) <= LONGEST else None
+        labels = {plain(label).casefold() for label in self.grid.header()} if said else set()
+        return said is not None and said[1].casefold() in labels
 
     def _of_hardware(self, near: Callable[[], Sequence[str]]) -> bool:
         """Whether the text around the table, or a note that a label of it points to, says that its
@@ -1421,6 +1429,12 @@ _OPENS_GRID = re.compile(r"\s*(?:\||<table|\+[-=]|\.\. (?:list|csv)-table|[^|]+\
 
 _A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
 """A line below a table that is about it, and opens no other."""
+
+_LABEL_IS = re.compile(
+    r"\s*[`*\"“]{0,3}([A-Za-z#][\w# -]{1,30}?)[`*\"”]{0,3} (?:is|are|means?|counts?|holds?)\b"
+    r"(?!.*:\s*$)"
+)
+"""The label of a column, and what it is."""
 
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""

@@ -29,7 +29,7 @@ from assay.ingest.columns.headers import (
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
-from assay.ingest.grids.ratios import comparing, in_ratio
+from assay.ingest.grids.ratios import comparing, in_ratio, number_in
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import AGAIN, NONE_AGAIN
 from assay.ingest.prose.keys import in_order
@@ -1252,12 +1252,54 @@ def _by_ratio(
         return ()
     if any(_is_of_another(columns[at].label, found.field) for at in pair):
         return ()
+    sides = [*pair, *_with_the_best(rows, columns, pair, compares, found.field)]
     columns = [Column(c.label, None) if at in compares else c for at, c in enumerate(columns)]
-    rest, spec = common(columns, set(pair)), fields(schema)[found.field]
-    own = {at: Column(columns[at].label, spec, found.scale) for at in pair}
+    rest, spec = common(columns, set(sides)), fields(schema)[found.field]
+    own = {at: Column(columns[at].label, spec, found.scale) for at in sorted(sides)}
     return tuple(
         Group(rest, {at: column}, column.label, named_side(column.label, schema), at)
         for at, column in own.items()
+    )
+
+
+def _with_the_best(
+    rows: Sequence[Sequence[str]],
+    columns: Sequence[Column],
+    pair: tuple[int, int],
+    compares: Sequence[int],
+    field: str,
+) -> Iterator[int]:
+    """Places of columns that stand beside two in a ratio to the best of several, as the others of
+    these: of no other meaning, and with numbers like theirs in each row."""
+    if not any(_TO_THE_BEST.search(columns[at].label) for at in compares):
+        return
+    low, high = pair
+    for places in (range(low - 1, 0, -1), range(low + 1, high), range(high + 1, len(columns))):
+        for at in places:
+            other = columns[at].spec or _is_of_another(columns[at].label, field)
+            if at in compares or other or not all(_alike_in_row(row, at, pair) for row in rows):
+                break
+            yield at
+
+
+_TO_THE_BEST = re.compile(
+    r"\b(?:best|fastest|strongest|closest|second|next)\b|最[优快强佳]|最速|次[优佳]", re.IGNORECASE
+)
+"""Words of a ratio to one of several: `Speedup (vs. best)`."""
+
+_NEAR = 10.0
+"""Times that numbers of one row and quantity differ at most."""
+
+
+def _alike_in_row(row: Sequence[str], at: int, pair: tuple[int, int]) -> bool:
+    """Whether a row has in one place a number near those of a pair, or no outcome."""
+    text = row[at] if at < len(row) else ""
+    if FAILED.match(text):
+        return True
+    told = [number_in(row[n]) for n in (at, *pair) if n < len(row)]
+    held = [each for each in told[1:] if each]
+    return bool(told and told[0]) and all(
+        each / _NEAR <= (told[0] or 0.0) <= each * _NEAR for each in held
     )
 
 

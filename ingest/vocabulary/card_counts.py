@@ -52,9 +52,11 @@ def counted_cards(text: str) -> dict[str, str]:
 
 
 _BOUNDED = re.compile(
-    "[每各至到]|最[多少大小高低]|以[上下内]|不同|超过|[0-9] ?[-–~～/、,，和或及与] ?[0-9]+ ?卡"
+    "[各至到]|每(?! ?[个一]? ?(?:[Ss]tep|[Ii]ter|[Bb]atch|步|次|批|轮))"
+    "|最[多少大小高低]|以[上下内]|不同|超过|[0-9] ?[-–~～/、,，和或及与] ?[0-9]+ ?卡"
 )
-"""Words by which a number of cards is that of a part, or one of several."""
+"""Words by which a number of cards is that of a part, or one of several; none of them says so of a
+step: `每个 step 的批大小`."""
 
 
 def _all_cards(cards: int, nodes: int, text: str) -> int | None:

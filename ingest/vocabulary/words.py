@@ -353,8 +353,15 @@ _SEVERAL_STEPS = re.compile(
 )
 """A time of several steps: `Time for 100 iterations (s)`, `Time 1k iterations`."""
 
-_ONE_STEP = re.compile(r"^(?:1|one|a single) (?=(?:step|iter(?:ation)?)\b)", re.IGNORECASE)
-"""How many steps a time is of, where that is one: `1 iteration (s)`."""
+_ONE_STEP = re.compile(
+    r"(?:^|(?<=\btime )|(?<=\btime (?:of|in) )|(?<=\btime (?:for|per) ))(?:1|one|a single) "
+    r"(?=(?:(?:optimi[sz]er|training) )?(?:step|iter(?:ation)?)\b)",
+    re.IGNORECASE,
+)
+"""How many steps a time is of, where that is one: `1 iteration (s)`, `Time 1 iteration`."""
+
+_FIRST_RANK = re.compile(r"\b(rank|gpu|device) 0\b", re.IGNORECASE)
+"""The rank on which something was measured, which stands for all: `max allocated (rank 0)`."""
 
 _POWER = re.compile(
     r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
@@ -434,6 +441,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _UNIT_AND_WHOSE.sub(r"\1) (", label) if "," in label or ";" in label else label
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
+    label = _FIRST_RANK.sub(r"\g<1>0", label)
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
     label = _TF.sub("TFLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
@@ -657,6 +665,7 @@ def _memory(words: Words) -> Said | None:
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
+    taken |= {"rank0", "gpu0", "device0"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
     named = most or {"allocated", "alloc"} & set(words.over)
     both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
