@@ -475,14 +475,16 @@ def _counts(text: str) -> bool:
 
 
 def format_named(text: str) -> str | None:
-    """The number format that a line names, if it is one; none that it says was not used, and none
-    that a file has in its name.
+    """The number format that a line names, if it is one; none that it says was not used, none that
+    a file has in its name, and none that says of which rows one of two numbers is.
 
     >>> format_named("8 GPUs, FP8 は使っていません"), format_named("without FP8, in bf16")
     (None, 'bf16')
     >>> format_named("run by `train_TF32_8GPU.sh`")
     >>> format_named("The output is BF16."), format_named("FP8 inputs, accumulation in fp32")
     (None, 'FP8')
+    >>> format_named("batches of 48 for AMP and 24 for FP32"), format_named("batch 24 for FP32")
+    (None, 'FP32')
     >>> format_named("Master weights are kept in FP32"), format_named("bf16, fp32 optimizer states")
     (None, 'bf16')
     """
@@ -498,8 +500,12 @@ _BESIDE_PRODUCTS = (
 """Parts of a run that are kept or summed up in a format beside that of its products; none that are
 kernels, whose own format it may be."""
 
+_A_FORMAT = rf"(?:mixed[ -]precision|AMP|{NUMBER_FORMAT})"
+
 _UNUSED = deferred(
-    r"(?:\b(?:no|not|without|w/o|never)\s+(?:in\s+|using\s+|with\s+|yet\s+)?"
+    rf"[0-9]+ (?:for|with|in) (?:the )?{_A_FORMAT}[,;]?(?: and| or)? (?:of )?"
+    rf"[0-9]+ (?:for|with|in) (?:the )?{_A_FORMAT}(?![A-Za-z0-9])"
+    r"|(?:\b(?:no|not|without|w/o|never)\s+(?:in\s+|using\s+|with\s+|yet\s+)?"
     r"|(?:不用|未使用|没有使用|未开启|未启用)\s*)"
     rf"{NUMBER_FORMAT}(?![A-Za-z0-9])"
     r"|[\w./-]+\.(?:sh|py|ya?ml|json|sbatch|slurm|toml|log)\b"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from assay.ingest.grids.delimited import separated
@@ -99,7 +100,8 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
         (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
         for line in lines[begin:end]
     ]
-    followed = _followed(block) or _followed(_under_rule(block))
+    mended = _at_corners if block[0].startswith("+") else _under_rule
+    followed = _followed(block) or _followed(mended(block))
     if followed is None:
         return None
     heads, rows = followed
@@ -136,6 +138,31 @@ def _under_rule(block: Sequence[str]) -> Sequence[str]:
                     texts, columns, [0, *(each[1] for each in columns)], strict=False
                 )
             )
+    return made
+
+
+ASIDE = 2
+"""Characters that a bar of a drawn table may stand beside the corner that it is of."""
+
+
+def _at_corners(block: Sequence[str]) -> Sequence[str]:
+    """The lines of a drawn table, the bars that stand beside the corners of its first rule moved
+    below them: somebody has counted the blanks of a cell wrong."""
+    corners = [found.start() for found in re.finditer(r"\+", block[0])]
+    made = list(block)
+    for at, line in enumerate(block):
+        bars = [found.start() for found in re.finditer(r"\|", line)]
+        if "+" in line or not bars or all(bar in corners for bar in bars):
+            continue
+        near = [min((abs(corner - bar), corner) for corner in corners)[1] for bar in bars]
+        close = all(abs(a - b) <= ASIDE for a, b in zip(near, bars, strict=True))
+        if not close or len({*near}) < len(near) or (near[0], near[-1]) != (0, corners[-1]):
+            continue
+        texts = (line[a + 1 : b].strip() for a, b in pairwise(bars))
+        widths = [b - a - 1 for a, b in pairwise(near)]
+        cells = [f" {text}".ljust(width) for text, width in zip(texts, widths, strict=True)]
+        if all(len(cell) <= width for cell, width in zip(cells, widths, strict=True)):
+            made[at] = f"|{'|'.join(cells)}|"
     return made
 
 

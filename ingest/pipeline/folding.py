@@ -323,7 +323,7 @@ def _bind(
     ]  # fmt: skip
     prose = without(prose, explained)
     stated = (
-        headed(without(in_markdown(_with_near(lines, found, tabled)), explained))
+        headed(without(_marked(_with_near(lines, found, tabled), found), explained))
         if document
         else lines
     )
@@ -343,7 +343,7 @@ def _bind(
             every, headed(with_degrees(prose, letters)), taken, context,
             dict(chain.from_iterable(f.machines.items() for _, f in folds)),
         )  # fmt: skip
-        but_for_unnamed(every, lines, tabled)
+        but_for_unnamed(every, _marked(lines, found), tabled)
         shapes = described(context.statements, prose)
         for _, folded in binding:
             context.used |= shaped(folded.records, folded.models, shapes)
@@ -406,6 +406,21 @@ def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence
     held = {line.number for line in lines}
     near = [line for line in near_tables(every, tabled) if line.number not in held]
     return sorted([*lines, *near], key=attrgetter("number")) if near else lines
+
+
+def _marked(lines: Sequence[Line], found: Scan) -> Sequence[Line]:
+    """Some lines of a document without the tags of HTML; which of them are of a table, the others
+    say, between which it ends."""
+    if not any("<" in line.text for line in lines):
+        return in_markdown(lines)
+    every = _every(found)
+    plain = dict(zip(map(_place, every), in_markdown(every), strict=True))
+    alone = in_markdown(lines)
+    return [plain.get(_place(line), own) for line, own in zip(lines, alone, strict=True)]
+
+
+def _place(line: Line) -> tuple[int, int, str]:
+    return line.number, line.column, line.text
 
 
 def _prose(found: Scan) -> Sequence[Line]:

@@ -77,7 +77,8 @@ _NODE_HAS = deferred(
     r"|[{,(] ?[\"']?(?:(?:compute|per|each)[ _])?(?:node|host|server)(?:[ _](?:type|spec|shape"
     r"|hardware))?[\"']?: ?[\"']?$"
     r"|\b[a-z]+[0-9][\w-]*\.(?:[0-9]*xlarge|metal)"
-    r" (?:has|have|with|is) $",
+    r" (?:has|have|with|is) $"
+    r"|(?:`[^`]{1,24}`|\b[a-z]+_[\w-]{1,24}) (?:nodes|servers|machines):\s?$",
     re.IGNORECASE,
 )
 """In front of a number of devices: they are those of each node."""

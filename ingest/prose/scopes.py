@@ -73,14 +73,15 @@ _VALUES = deferred(
     rf"|(?P<turned>(?:开启|启用|使用|打开|采用)了?\s?{_AGAIN_IN_CHINESE})"
     rf"|(?P<none>\b(?:without|no|w/o)(?: any)? {_KIND}{_AGAIN}"
     rf"|\b{_KIND}{_AGAIN} (?:is |was |turned )?(?:off|disabled)\b)"
-    rf"|(?P<selective>\bselective(?:ly)?(?: {_KIND}{_AGAIN})?)"
+    rf"|(?P<selective>\bselective(?:ly|_ac\w{{0,20}})?(?: {_KIND}{_AGAIN})?)"
     rf"|(?P<full>\bfull {_KIND}{_AGAIN}"
     r"|\b(?:re-?comput\w*|check-?point\w*)(?: of)? (?:every|each|all) (?:layers?|blocks?)"
     r"|\b(?:every|each) (?:layer|block) (?:is |was )?(?:re-?computed|check-?pointed)"
     r"|\bfull\b(?! (?:batch|node|size)))"
     r"|(?P<on>\b(?:on|enabled)\b ?(?:\((?P<every>[^()]*(?:every|each|all|full)[^()]*)\))?"
     r"(?= (?:for|on|in|with)\b|[.;,]|$))"
-    r"|(?P<off>\b(?:off|disabled|none)\b(?= (?:for|on|in|with|except|apart|other)\b|[.;,)]|$))"
+    r"|(?P<off>\b(?:off|disabled|none|unused|not used)\b"
+    r"(?= (?:for|on|in|with|except|apart|other)\b|[.;,)]|$))"
     r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO(?:[ -]stage)?"
     r"|(?:micro|global)[ -]?batch(?:[ -]size)?|(?:sequence|context)[ -]length"
     r"|(?:tensor|pipeline|expert|context|data)[ -]parallelism))"
@@ -111,8 +112,8 @@ KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", 
 
 _WORTH = deferred(
     rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
-    r"[0-9]|[0-9][ -](?:layers|heads|GPUs?|nodes?)|重计算|检查点|batch|length|parallelism of"
-    r"|(?:bf|fp|float)-?(?:16|8|32)|[0-9] ?[机卡]",
+    r"[0-9]|[0-9][ -](?:layers|heads|GPUs?|nodes?)|重计算|检查点|batch|length"
+    r"|parallelism (?:of|is|was)\b|(?:bf|fp|float)-?(?:16|8|32)|[0-9] ?[机卡]",
     re.IGNORECASE,
 )
 """In every sentence that may give such a value."""
@@ -221,6 +222,7 @@ def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
+    tokens = _behind_those_of_all(tokens)
     if len(names) < TWO or any(bool(a.names) == bool(b.names) for a, b in pairwise(tokens)):
         return []
     first = bool(tokens[0].names)  # `X without, Y with selective recomputation`
@@ -241,6 +243,20 @@ def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
         if field not in _OF_RUNS or not of_no_run
     ]
     return found if len({(each.field, each.rows) for each in found}) == len(found) else []
+
+
+def _behind_those_of_all(tokens: Sequence[_Token]) -> Sequence[_Token]:
+    """Names and values of a sentence without the values it begins with before those of its
+    first names, where no other name has one of their fields: every row has these.
+
+    >>> said = scoped("Runs had TP 2, length 512 and no recomputation for 7B, a full one for 70B.")
+    >>> [tuple(each) for each in said]
+    [('recompute', 'none', '7B'), ('recompute', 'full', '70B')]
+    """
+    first = next((n for n, token in enumerate(tokens) if token.names), 0)
+    common = {field for token in tokens[: max(first - 1, 0)] for field, _ in token.values}
+    own = {field for token in tokens[max(first - 1, 0) :] for field, _ in token.values}
+    return tokens if common & own else tokens[max(first - 1, 0) :]
 
 
 def _alike(tokens: Iterable[_Token]) -> list[_Token]:
@@ -383,6 +399,10 @@ def _is_given(names: _Token, text: str) -> bool:
     return _GIVEN_TO.search(before) is not None and _EXCEPT.search(before) is None
 
 
+_WITHOUT = {"tp": "1", "pp": "1", "cp": "1", "ep": "1", "vp": "1", "zero_stage": "0"}
+"""The value of a setting in a run without it: `tensor parallelism is 4 for 30B and off for 7B`."""
+
+
 def _values(text: str) -> Iterator[_Token]:
     of_it, key = _SPEAKS_OF_IT.search(text) is not None, ""
     for found in _VALUES.finditer(text):
@@ -399,6 +419,8 @@ def _values(text: str) -> Iterator[_Token]:
         elif found["noun"]:
             said = found["count"].replace(",", "")
             yield _Token(*found.span(), values=((KEYS[found["noun"].casefold()], said),))
+        elif found["off"] and key in _WITHOUT:
+            yield _Token(*found.span(), values=((key, _WITHOUT[key]),))
         elif of_it:
             how = "none" if found["none"] or found["off"] or found["not"] else ""
             how = how or ("selective" if found["selective"] or found["some"] else "")

@@ -80,7 +80,8 @@ _SETTING = deferred(
 )
 
 _ASSIGNED = deferred(
-    r"(?:^|;|&&)\s*(?:\+\s*)?(?:export\s+)?([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|$)"
+    r"(?:^|;|&&|[`,](?=\s?[A-Z][A-Z0-9_]*=))\s*(?:\+\s*)?(?:export\s+)?"
+    r"([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|,\s|`|$)"
 )
 
 _KEYED = deferred(r"([A-Za-z_]\w*):\s+([0-9]\w*)\s*")
@@ -396,6 +397,8 @@ def assigned(line: Line) -> dict[str, Cell]:
     >>> said = assigned(Line(1, "export TP=8; PP=2", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
     {'TP': '8', 'PP': '2'}
+    >>> [*assigned(Line(1, "It has `NLAYERS=48, NHEADS=32`, as before.", 1, {}))]
+    ['NLAYERS', 'NHEADS']
     """
     keyed = _KEYED.fullmatch(line.text)
     return {

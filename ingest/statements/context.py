@@ -592,11 +592,14 @@ _Raised = tuple[Statement, tuple[int, ...]]
 
 
 def _said_twice(told: Iterable[_Raised]) -> set[tuple[tuple[int, ...], str]]:
-    """The sections and fields that statements say in more than one way."""
+    """The sections and fields that statements say in more than one way, each of all rows."""
     said: dict[tuple[tuple[int, ...], str], set[tuple[str, float, str]]] = {}
+    told = list(told)
+    of_some = {(each.line, name) for each, _ in told if each.subject for name in each.values}
     for each, parent in told:
-        for name, cell in each.values.items() if not each.here else ():
-            said.setdefault((parent, name), set()).add(saying(cell))
+        for name, cell in each.values.items() if not (each.here or each.subject) else ():
+            if cell.state != "unknown" or (each.line, name) not in of_some:
+                said.setdefault((parent, name), set()).add(saying(cell))
     return {key for key, cells in said.items() if len(cells) > 1}
 
 

@@ -258,6 +258,25 @@ _AS_REFERENCE = re.compile(
 """A device, and behind its name that others are compared with it: `A800 (reference)`."""
 
 
+def under_its_family(record: Record) -> None:
+    """Name the model of a row, which prints no more of it than its size, by the family that a
+    column of its own names: `Model family | Model` over `Sparrow | 7B`."""
+    model, size = record.cells.get("model"), record.cells.get("model_size")
+    if (model and not size_alone(plain(model.text))) or size is None or size.state != "value":
+        return
+    names = [plain(text) for label, text in record.other if _A_FAMILY.fullmatch(english(label))]
+    if len(names) != 1 or not _A_NAME.fullmatch(names[0]):
+        return
+    sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
+    name = f"{names[0]} {plain(model.text) if model else f'{size.text}{sign}'}"
+    record.cells["model"] = Cell(name, record.line, record.column, value_origin="stated")
+
+
+_A_FAMILY = re.compile(r"\W*(?:(?:model|LLM) (?:family|series)|family)\W*", re.IGNORECASE)
+
+_A_NAME = re.compile(r"[A-Za-z][\w .+-]{1,30}|[\u4e00-\u9fff]{2,10}[0-9.]{0,4}")
+
+
 def _name_and_remark(text: str) -> tuple[str, str] | None:
     """The name of a model, and what a cell says behind it of its run: `HuBERT-Base, packed`,
     `18B, 4 NICs`."""

@@ -881,6 +881,7 @@ _NO_RUN = re.compile(r"[-–—/]+|n/?a", re.IGNORECASE)
 
 _OF_RUNS = {
     "sample/s": "samples_per_s", "item/s": "item_rate", "token/s": "tokens_per_s", "s": "step_time",
+    "memory": "memory",
 }  # fmt: skip
 
 
@@ -888,6 +889,7 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     """A group for each column headed by a name whose cells are rates with their unit."""
     columns = header(grid.header(), schema)
     found: dict[int, Column] = {}
+    tuned = _ways_to_tune(grid, columns)
     for at, column in enumerate(columns):
         if generic(column) or (column.spec is not None and column.spec.quantity):
             continue
@@ -901,6 +903,8 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         if not known:
             units = [match[1] for cell in short if (match := _OF_ONE.fullmatch(cell))]
             known = {told for each in units if (told := _of_one_device_in(each, schema))}
+        if not known and at in tuned:
+            known, units = {"memory"}, [cell for cell in short if _A_SIZE.fullmatch(cell)]
         filled = [
             cell for cell in cells
             if cell and not FAILED.match(plain(cell)) and not _NO_RUN.fullmatch(plain(cell))
@@ -914,7 +918,8 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         told = known.pop()
         field = _OF_RUNS.get(told, told if told in _OF_SIDES else None)
         if field is not None:
-            found[at] = Column(column.label, fields(schema)[field], unit_known=False)
+            spec = fields(schema)[field]
+            found[at] = Column(column.label, spec, unit_known=False, most=field == "memory")
     if not found:
         return ()
     first, *others = found.values()
@@ -931,6 +936,25 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         for at, column in found.items()
     )  # fmt: skip
 
+
+def _ways_to_tune(grid: Grid, columns: Sequence[Column]) -> Collection[int]:
+    """The columns of the ways to tune a model, `Full | LoRA | QLoRA`, of a table of sizes in which
+    runs have no room: the sizes are what the others took of a device."""
+    ways = {at for at, column in enumerate(columns) if _TUNED.fullmatch(column.label.strip())}
+    cells = [plain(row.cells[at].text) for row in grid.rows for at in ways if at < len(row.cells)]
+    ended = any(FAILED.match(cell) for cell in cells)
+    sizes = all(_A_SIZE.fullmatch(cell) for cell in cells if cell and not FAILED.match(cell))
+    return ways if ended and sizes and len(ways) > 1 else set()
+
+
+_TUNED = re.compile(
+    r"(?:full(?:[ -](?:parameters?|model))?(?:[ -](?:fine-?)?tun(?:ing|ed|e)|[ -]FT)?"
+    r"|(?:Q-?)?(?:LoRA|DoRA)|(?:prefix|prompt|P|BitFit)[ -]?tuning)"
+    r"(?: ?\([^()]{1,24}\)|[ ,+]{1,3}[\w -]{1,24})?",
+    re.IGNORECASE,
+)
+
+_A_SIZE = re.compile(r"[~≈]?[0-9]{1,4}(?:\.[0-9]+)? ?[MG]i?B(?: (?:GPU|VRAM))?")
 
 _OF_THINGS = {"token/s", "sample/s", "item/s"}
 """Units of rates that count what a model reads: images of one, tokens of another."""

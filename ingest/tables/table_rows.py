@@ -198,6 +198,7 @@ from assay.ingest.tables.row_cells import (
     fill,
     is_silent,
     memory_of_whom,
+    under_its_family,
     worth,
 )
 from assay.ingest.tables.sides import Group
@@ -972,6 +973,7 @@ class _Table:
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
             record.cells["model"] = named
+        under_its_family(record)
         self._on_its_device(record)
         record.mark = "commented" if self.grid.remark == "commented" else record.mark
         if not self.long:

@@ -139,7 +139,7 @@ def _with_counts_over(grid: Grid, rows: list[GridRow]) -> tuple[Grid, list[GridR
     """A grid and its rows, the first of whole numbers alone taken into its header, where that has
     one label over all of them: `#Nodes` over `1`, `2`, `4`."""
     first, upper = rows[0].cells, grid.heads[0].cells
-    names = [plain(cell.text) for cell in upper[2:] if cell.text]
+    names = list({plain(cell.text) for cell in upper[2:] if cell.text})
     counted = all(plain(cell.text).isdecimal() for cell in first[2:])
     if len(grid.heads) > 1 or len(names) != 1 or not counted or first[0].text or first[1].text:
         return grid, rows

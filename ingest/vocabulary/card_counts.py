@@ -10,7 +10,7 @@ import re
 
 CARDS = re.compile(
     r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
-    r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+)\s*[卡张块]"
+    r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+|(?<=[机点])单)\s*[卡张块]"
 )
 
 _IN_BRACKETS = re.compile(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
@@ -31,9 +31,10 @@ def cards_of(found: re.Match[str], text: str) -> dict[str, str]:
     """How many devices and nodes cards counted in Chinese are: `2台8卡` is eight in each of two."""
     nodes = _CHINESE.get(found[1], found[1]) if found[1] else None
     said = {"nodes": nodes} if nodes else {}
+    cards = _CHINESE.get(found[3], found[3])
     if found[2]:
-        return said | {"gpus_per_node": found[3]}
-    total = _all_cards(int(found[3]), int(nodes or 1), text)
+        return said | {"gpus_per_node": cards}
+    total = _all_cards(int(cards), int(nodes or 1), text)
     return ({"gpus": str(total)} if total else {}) | said
 
 
@@ -42,6 +43,8 @@ def counted_cards(text: str) -> dict[str, str]:
 
     >>> counted_cards("### 调优（13B，双机16卡）"), counted_cards("### 64卡 结果")
     ({'gpus': '16', 'nodes': '2'}, {'gpus': '64'})
+    >>> counted_cards("单机单卡"), counted_cards("单卡")
+    ({'gpus': '1', 'nodes': '1'}, {})
     >>> counted_cards("### 8卡 / 16卡"), counted_cards("### 每卡8卡时"), counted_cards("到 64卡")
     ({}, {}, {})
     """
