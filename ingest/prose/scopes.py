@@ -222,7 +222,7 @@ def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
-    tokens = _behind_those_of_all(tokens)
+    tokens = list(_behind_those_of_all(tokens))
     if len(names) < TWO or any(bool(a.names) == bool(b.names) for a, b in pairwise(tokens)):
         return []
     first = bool(tokens[0].names)  # `X without, Y with selective recomputation`
