@@ -16,7 +16,6 @@ from typing import NamedTuple
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.open_labels import whose_batch
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.scopes import paragraphs
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -31,7 +30,6 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
     whose."""
     for row in records:
         of_a_micro_batch(row.cells)
-    _of_whole_sequences([row for row in records if row.tabled])
     texts = {line.number: line.text for line in lines}
     open_ = [
         row for row in records
@@ -55,32 +53,6 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
                 used.update(each.lines)
                 break
     return used
-
-
-def _of_whole_sequences(rows: Sequence[Record]) -> None:
-    """Make, in place, millions of tokens of a batch powers of two, where they are a whole number of
-    the sequences of each row then, and of none otherwise: `4M` of 4,096 tokens."""
-    held = [
-        (row, count, length) for row in rows
-        if (size := row.cells.get("global_batch_tokens")) and size.state == "value"
-        and size.scale == SUFFIXES["M"] and (count := _NUMBER_OF.fullmatch(size.text))
-        and (long := row.cells.get("seq_len")) and long.state == "value"
-        and (length := number_of(long))
-    ]  # fmt: skip
-    if any(float(count[0]) * 1e6 % length == 0 for _, count, length in held):
-        return
-    if any(float(count[0]) * _BINARY % length for _, count, length in held):
-        return
-    for row, _, _ in held:
-        size = row.cells["global_batch_tokens"]
-        row.cells["global_batch_tokens"] = size._replace(scale=_BINARY, kind=None, law=OF_WHOLE)
-
-
-OF_WHOLE = "of such millions alone it is a whole number of sequences"
-
-_BINARY = 1024.0**2
-
-_NUMBER_OF = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3})?")
 
 
 def of_a_micro_batch(cells: dict[str, Cell]) -> None:
