@@ -30,7 +30,7 @@ _OF_THE_RUN = {"model", "model_size", "parameters", "network"}
 def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:
     """Take from rows, in place, what a sentence says that names the models of others alone."""
     rows = [each for each in records if each.tabled]
-    models = {cell.text for each in rows if (cell := each.cells.get("model"))}
+    models = {model for each in rows if (model := _called(each))}
     if len(models) < TWO or len(models) > MOST_MODELS:
         return
     held = {
@@ -38,7 +38,7 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
         for each in paragraphs_of(lines, tabled, tabled) if not each.heading for line in each.lines
     }  # fmt: skip
     for row in rows:
-        model = row.cells["model"].text if "model" in row.cells else ""
+        model = _called(row)
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
             sentence = paragraph.sentence_of(cell) if paragraph else ""
@@ -50,6 +50,14 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
                 row.cells[name] = cell._replace(text=own[model], scale=1.0)
             elif those and model not in those and not _OF_OTHERS.search(sentence):
                 del row.cells[name]
+
+
+def _called(row: Record) -> str:
+    """The model of a row, or else the size that it prints; empty where it has neither."""
+    model, size = row.cells.get("model"), row.cells.get("model_size")
+    if model is None and size is not None and size.value_origin == "printed":
+        return size.text
+    return model.text if model is not None else ""
 
 
 _BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
@@ -75,8 +83,8 @@ MOST_MODELS = 60
 
 def _is_told(name: str, cell: Cell, row: Record) -> bool:
     """Whether the text says a setting of a row; of one whose model nobody knows, from afar."""
-    near = "model" in row.cells and cell.value_origin != "printed"
+    near = _called(row) and cell.value_origin != "printed"
     return (
-        (near or cell.value_origin == "assumed") and cell.state == "value" and cell.line > 0
+        bool(near or cell.value_origin == "assumed") and cell.state == "value" and cell.line > 0
         and cell.line != row.line and name not in _OF_THE_RUN
     )  # fmt: skip

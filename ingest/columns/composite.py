@@ -388,7 +388,7 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, '32')
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
-    >>> layout("no TP, PP=2"), layout("no TP yet")
+    >>> layout("no TP, PP=2"), layout("no TP")
     ({'tp': '1', 'pp': '2'}, {})
     >>> layout("FSDP + CP degree 4"), layout("TP size 2, PP size 8")
     ({'sharding': 'FULL_SHARD', 'cp': '4'}, {'tp': '2', 'pp': '8'})
@@ -415,7 +415,8 @@ _NOT_SPLIT = re.compile(r"\b(?:no|without|w/o) (TP|PP|CP|EP)(?![A-Za-z0-9])", re
 @lru_cache(maxsize=4096)  # a table has the same cells again and again, and sentences their words
 def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
-    text = _NOT_SPLIT.sub(r"\1=1", text)
+    if not _NOT_SPLIT.fullmatch(text.strip()):  # alone it may only say what differs
+        text = _NOT_SPLIT.sub(r"\1=1", text)
     text = _by_mesh(text) if "shard" in text or "replicate" in text else text
     text = _HYBRID.sub(_whole, text) if "HSDP" in text else text
     text = re.sub(r"\s*=\s*", "=", _WAYS.sub(r"\2=\1", text.strip()))  # gas = 1

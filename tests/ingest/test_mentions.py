@@ -70,5 +70,5 @@ def test_what_rows_print_is_not_changed(document: Path, monkeypatch: pytest.Monk
             c for c in frame.columns
             if (frame[c].is_not_null() & told[name][c].is_null()).any()
         ]  # fmt: skip
-        settled = {"seq_len", "vocab", "micro_batch", "global_batch", "tp", "pp", "sharding"}
+        settled = {"seq_len", "vocab", "micro_batch", "global_batch", "tp", "pp"}
         assert set(gone) <= settled | {"activation_checkpointing"}
