@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.columns.footnotes import said_of_others, without_others
@@ -44,6 +45,21 @@ _WITH_CELL = deferred(
 )
 """Rows with a cell of a text that the sentence quotes."""
 
+_TURNS = {"first": 0, "top": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4,
+          "last": -1, "bottom": -1, "final": -1}  # fmt: skip
+
+_COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "2": 2, "3": 3, "4": 4, "5": 5}
+
+_IN_PLACE = deferred(
+    rf"\bthe (?P<turn>{'|'.join(_TURNS)})(?: (?P<many>{'|'.join(_COUNTS)}))?"
+    r" (?:rows?|lines?|entr(?:y|ies)|configurations?|runs?)"
+    r"(?: (?:of|in) (?:the|this) table)?(?! (?:of|in|is|are|was|were|shows?|gives?|lists?)\b)",
+    re.IGNORECASE,
+)
+"""Rows by their place in their table: `the last row`, `the first two rows`."""
+
+_A_VALUE = deferred(r"\W*(?:(?:with|at|on|in) )?(?P<n>[0-9][0-9,]*)(?: instead)?\W*")
+
 _EXCEPT = deferred(
     r",?\s*\(?(?:except|but(?: not)?|other than|apart from|save|unless)(?: (?:in|for|on))?\s*$",
     re.IGNORECASE,
@@ -61,6 +77,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 class _Saying(NamedTuple):
     sign: str
     by_cell: bool  # the sign is the text of a cell
+    place: tuple[int, int]  # of which row in its table, and of how many; of none where there are 0
     marked: Mapping[str, str]
     others: Mapping[str, str]
     said: Explanation
@@ -81,7 +98,12 @@ def tell(
         own = [row for row in rows if bisect_right(heads, row.line) == section]
         below = [row for row in rows if row.line > saying.said.line]
         here = own or below  # what stands over all tables is of all that follow
-        having = [row for row in here if _is_marked(row, texts.get(row.line, ""), saying)]
+        lines_of = _in_place(here, *saying.place) if saying.place[1] else set[int]()
+        having = [
+            row for row in here
+            if (row.line in lines_of if saying.place[1]
+                else _is_marked(row, texts.get(row.line, ""), saying))
+        ]  # fmt: skip
         if not having or (saying.by_cell and len(having) == len(here)):
             continue
         marked = {id(row) for row in having}
@@ -92,6 +114,15 @@ def tell(
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
+
+
+def _in_place(rows: Sequence[Record], turn: int, many: int) -> set[int]:
+    """The lines of so many rows of one table, from the first or the last on; of several tables, or
+    of one with other lines between its rows, none."""
+    held = sorted({row.line for row in rows})
+    if len(held) <= max(many, abs(turn + 1)) or len({b - a for a, b in pairwise(held)}) != 1:
+        return set()
+    return set(held[turn : turn + many] if turn >= 0 else held[turn - many + 1 :])
 
 
 def _own(row: Record, cell: Cell) -> bool:
@@ -121,24 +152,48 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     """The sentences on rows with a sign, with what they say of these and of the others."""
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
-        if len(text) > LONGEST or not (_MARKED.search(text) or _WITH_CELL.search(text)):
+        told = any(form.search(text) for form in (_MARKED, _WITH_CELL, _IN_PLACE))
+        if len(text) > LONGEST or not told:
             continue
-        at = 0
+        at, last = 0, ""
         for sentence in sentences(text):
             begin, at = at, at + len(sentence)
+            earlier, last = last, sentence
             of_sign = _MARKED.search(sentence)
-            if found := of_sign or _WITH_CELL.search(sentence):
+            by_cell = None if of_sign else _WITH_CELL.search(sentence)
+            if found := of_sign or by_cell or _IN_PLACE.search(sentence):
                 before, behind = sentence[: found.start()], sentence[found.end() :]
                 apart = _EXCEPT.search(before)
                 rest = before[: apart.start()] if apart else said_of_others(behind)
                 others = _settings(rest.strip(" ,.;:)"))
                 behind = without_others(behind)
-                marked = _settings(_THEY.sub("", behind, count=1).strip(" ,.;:)"))
+                own = _THEY.sub("", behind, count=1).strip(" ,.;:)")
+                marked = _settings(own) or _same_setting(before or earlier, own)
                 if marked or others:
                     places = tuple(placed(paragraph, begin, begin + len(sentence.rstrip())))
                     said = Explanation(marked, places[0][0], places)
-                    sign = found["sign"].lstrip("\\") if of_sign else found["cell"].strip()
-                    yield _Saying(sign, not of_sign, marked, others, said)
+                    sign = of_sign["sign"].lstrip("\\") if of_sign else ""
+                    sign = by_cell["cell"].strip() if by_cell else sign
+                    yield _Saying(sign, by_cell is not None, _place(found), marked, others, said)
+
+
+def _place(found: re.Match[str]) -> tuple[int, int]:
+    """Which row of its table some words name, and how many."""
+    if found.re.groupindex.get("turn") is None:
+        return 0, 0
+    many = _COUNTS.get((found["many"] or "").casefold(), 1)
+    return _TURNS[found["turn"].casefold()], many
+
+
+def _same_setting(before: str, own: str) -> Mapping[str, str]:
+    """A number that stands alone, as the setting that all rows have by what stands in front of it.
+
+    >>> _same_setting("All rows use seq length 2048;", "4096"), _same_setting("Two runs:", "8")
+    ({'seq_len': '4096'}, {})
+    """
+    value = _A_VALUE.fullmatch(own)
+    numbered = [name for name, text in settings_of(before).items() if text.isdecimal()]
+    return {numbered[0]: value["n"].replace(",", "")} if value and len(numbered) == 1 else {}
 
 
 def _settings(text: str) -> Mapping[str, str]:

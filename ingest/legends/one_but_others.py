@@ -59,9 +59,10 @@ _PART = r"(?:phase|stage|run|row|period|part|regime|setting|configuration|job|mo
 _ONLY_IN = deferred(
     r"\W*(?:(?:we|I) )?(?P<first>only )?"
     r"(?:(?:use[sd]?|apply|applied|enabled?|(?:turn|switch)(?:ed)?"
-    r" on|have|had|need(?:ed)?) )?(?P<what>[^,;:.()]{3,60}?)"
-    r" (?:(?:is|was|are|were) )?(?:(?:on|used|enabled|active|applied|(?:turned|switched) on) )?"
-    r"(?P<before>(?:only|just) )?(?:in|for|during|with|on) (?:the )?"
+    r" on|have|had|need(?:ed)?) )?(?P<what>[^,;:.()]{3,60}?)(?: \((?P<how>[^()]{3,40})\))?"
+    r" (?:(?:is|was|are|were) )?(?P<early>(?:only|just) )?"
+    r"(?:(?:on|used|enabled|active|applied|(?:turned|switched) on) )?(?P<before>(?:only|just) )?"
+    r"(?:in|for|during|with|on) (?:the )?"
     rf"(?P<name>{_NAME}(?: [\w.]{{1,12}}){{0,2}}?)(?: {_PART})?(?P<behind> (?:only|alone))?"
     r"\s*(?=[,;:.]|$)",
     re.IGNORECASE,
@@ -195,16 +196,14 @@ def _some_and_others(text: str) -> _Found | None:
     some = _SOME.match(text)
     if some is None or _PERHAPS.search(text):
         return None
-    own = _settings(some["what"])
-    if some["how"] and (more := _settings(f"{some['what']} {some['how']}")):
-        own = more
+    own = _told(some["what"], some["how"])
     other = of_other_rows(text)
     alone = some["only"] is not None or (
         other is not None and _DO_NOT.fullmatch(said_of_others(text)) is not None
     )
     if not own or (other is not None and not alone):
         return None
-    off = {name: told for name in own if (told := _OFF.get(name))}
+    off = _off(own, some["what"])
     if alone and {*map(_fact, off)} != {*map(_fact, own)}:
         return None
     names = [name.strip(" -") for name in _LISTED.split(some["name"])]
@@ -224,14 +223,39 @@ def _only_in(text: str) -> _Found | None:
     some = _IN_THEM_ONLY.match(text)
     if some is None:
         some = _ONLY_IN.match(text)
-        if some is None or not (some["first"] or some["before"] or some["behind"]):
+        words = ("first", "early", "before", "behind")
+        if some is None or not any(some[word] for word in words):
             return None
-    own = _settings(some["what"]) if not _PERHAPS.search(text) else {}
-    off = {name: told for name in own if (told := _OFF.get(name))}
+    how = some["how"] if "how" in some.re.groupindex else None
+    own = _told(some["what"], how) if not _PERHAPS.search(text) else {}
+    off = _off(own, some["what"])
     if not own or off.keys() != own.keys() or "none" in own.values():
         return None
-    return [some["name"]], 0.0, own, off | ({AGAIN[1]: "False"} if AGAIN[1] in off else {})
+    others = {**off, AGAIN[1]: "False"} if AGAIN[1] in off else off
+    return [some["name"].rstrip(".")], 0.0, own, others
 
+
+def _told(what: str, how: str | None) -> Mapping[str, str]:
+    """Settings of what some rows have, and of what brackets behind it add."""
+    more = (_settings(f"{what} {how}") or _settings(how)) if how else {}
+    return more or _settings(what)
+
+
+def _off(own: Mapping[str, str], what: str) -> Mapping[str, str]:
+    """The settings of all others, as far as some rows alone have a switch, or a way to split a
+    model, without which the others do.
+
+    >>> _only_in("Pipeline parallelism (PP=4) is only used for the 65B.")
+    (['65B'], 0.0, {'pp': '4'}, {'pp': '1'})
+    """
+    split = _SPLIT.search(what)
+    way = {_WAYS[split[1].casefold()]: "1"} if split else {}
+    return {name: told for name in own if (told := _OFF.get(name) or way.get(name))}
+
+
+_SPLIT = deferred(r"\b(tensor|pipeline|context|expert)[ -]parallelism\b", re.IGNORECASE)
+
+_WAYS = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep"}
 
 _OFF = {**dict.fromkeys(AGAIN, "none"), "sequence_parallel": "False"}
 """Switches, and what those have that have them not."""

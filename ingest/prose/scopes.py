@@ -72,18 +72,21 @@ _VALUES = deferred(
     r"|(?P<some>选择性(?:激活值?)?重计算)|(?P<whole>(?:全量|完全|全部?)(?:激活值?)?重计算)"
     rf"|(?P<turned>(?:开启|启用|使用|打开|采用)了?\s?{_AGAIN_IN_CHINESE})"
     rf"|(?P<none>\b(?:without|no|w/o)(?: any)? {_KIND}{_AGAIN}"
+    r"|\bwithout(?: it| any)?(?=\s*(?:[,;.)]|$|and\b))"
     rf"|\b{_KIND}{_AGAIN} (?:is |was |turned )?(?:off|disabled)\b)"
     rf"|(?P<selective>\bselective(?:ly|_ac\w{{0,20}})?(?: {_KIND}{_AGAIN})?)"
     rf"|(?P<full>\bfull {_KIND}{_AGAIN}"
     r"|\b(?:re-?comput\w*|check-?point\w*)(?: of)? (?:every|each|all) (?:layers?|blocks?)"
     r"|\b(?:every|each) (?:layer|block) (?:is |was )?(?:re-?computed|check-?pointed)"
     r"|\bfull\b(?! (?:batch|node|size)))"
+    r"|(?P<used>\b(?:uses?|used|using|with|enables?|enabled|appl(?:y|ies|ied)|needs?|needed"
+    r"|requires?|required) (?:activation|gradient) (?:check-?pointing|re-?computation)\b)"
     r"|(?P<on>\b(?:on|enabled)\b ?(?:\((?P<every>[^()]*(?:every|each|all|full)[^()]*)\))?"
     r"(?= (?:for|on|in|with)\b|[.;,]|$))"
     r"|(?P<off>\b(?:off|disabled|none|unused|not used)\b"
     r"(?= (?:for|on|in|with|except|apart|other)\b|[.;,)]|$))"
     r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO(?:[ -]stage)?"
-    r"|(?:micro|global)[ -]?batch(?:[ -]size)?|(?:sequence|context)[ -]length"
+    r"|(?:micro|global)[ -]?batch(?:es)?(?:[ -]size)?|(?:sequence|context)[ -]length"
     r"|(?:tensor|pipeline|expert|context|data)[ -]parallelism))"
     r"(?: ?[=:-] ?| of (?:degree |size )?| ?[为是] ?| (?:is|was|are|were)(?: set| kept| fixed)?"
     r"(?: to| at)? | )?(?P<many>[0-9]{1,3}(?:,[0-9]{3})+"
@@ -103,7 +106,8 @@ KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", 
          "layers": "layers", "blocks": "layers", "heads": "heads", "gpus": "gpus",
          "nodes": "nodes", "gpu": "gpus", "node": "nodes",
          "zero": "zero_stage", "zerostage": "zero_stage",
-         "microbatch": "micro_batch", "microbatchsize": "micro_batch",
+         "microbatch": "micro_batch", "microbatches": "micro_batch",
+         "globalbatches": "global_batch", "microbatchsize": "micro_batch",
          "globalbatch": "global_batch", "globalbatchsize": "global_batch",
          "sequencelength": "seq_len", "contextlength": "seq_len", "tensorparallelism": "tp",
          "pipelineparallelism": "pp", "expertparallelism": "ep", "contextparallelism": "cp",
@@ -139,7 +143,8 @@ _GIVEN_TO = deferred(
 """Before the names of those that have a value said in front of them."""
 
 _EXCEPT = deferred(
-    r"\b(?:except|apart from|other than|besides|but not)(?: for| on| at| of)?(?: the)? ?$",
+    r"\b(?:except|apart from|other than|besides|but not|with the exception)(?: for| on| at| of)?"
+    r"(?: the)? ?$",
     re.IGNORECASE,
 )
 
@@ -214,11 +219,22 @@ WHOSE = ("gpu", "model", "model_size")
 def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
     text = _in_digits(text) if _OF_MACHINES.search(text) else text
+    text = _LISTS.sub(_each_with_its_own, text) if _IN_TURN.search(text) else text
     if apart := _APART.match(text):
         return _but_for_those(apart, models)
-    if not _WORTH.search(text) or _ABLE.search(text):
+    if _ABLE.search(text):
         return []
-    tokens = _joined(sorted([*_values(text), *_names(text, models)]), text)
+    if _WORTH.search(text):
+        tokens = _joined(sorted([*_values(text), *_names(text, models)]), text)
+        if found := _in_turn(tokens, text):
+            return found
+    if _RAN_ON.search(text) and (ran := list(_machines(text))) and not _MAY_RUN.search(text):
+        return _in_turn(_joined(sorted([*ran, *_models(text, models)]), text), text)
+    return []
+
+
+def _in_turn(tokens: Sequence[_Token], text: str) -> list[Scoped]:
+    """The same of a sentence by its names and values, where these take turns."""
     if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
@@ -301,9 +317,53 @@ def _but_for_those(apart: re.Match[str], models: Sequence[str]) -> list[Scoped]:
         for field, value in token.values
         for each in (
             Scoped(field, value, ""),
-            *(Scoped(field, own.get(field, ""), name) for name in names),
+            *(Scoped(field, own.get(field, _unless(field, value)), name) for name in names),
         )
     ]  # fmt: skip
+
+
+_IN_TURN = deferred(r"\brespectively\b|[0-9] ?(?:/|,|and) ?[0-9][0-9,]* (?:for|on) ", re.IGNORECASE)
+
+_A_NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6}"
+
+_AND = r"(?: ?/ ?|,? and |, )"
+
+_LISTS = deferred(
+    r"(?P<key>[A-Za-z][A-Za-z -]{0,30}?)s?(?: sizes?| lengths?)?(?:(?::| of| is| are| was| were|=)"
+    rf"(?: (?:set|fixed) to)?)? ?(?P<values>(?:{_A_NUMBER})(?:{_AND}(?:{_A_NUMBER})){{1,5}})"
+    r"(?P<noun> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads))?(?:,? respectively,?)?"
+    r" (?:for|on) (?:the |our )?"
+    rf"(?P<names>(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}})(?:,? respectively)?"
+    rf"|(?P<those>(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}})(?P<verb>[^.;0-9]{{2,60}}?)"
+    rf" ?(?P<many>(?:{_A_NUMBER})(?:{_AND}(?:{_A_NUMBER})){{1,5}})"
+    r"(?P<counted> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads|sequences"
+    r"|tokens))?,? respectively",
+    re.IGNORECASE,
+)
+"""As many values as names behind or before them: `batches of 4 / 2 for 7B / 13B`."""
+
+
+def _each_with_its_own(found: re.Match[str]) -> str:
+    """Two lists as names with their values in turn, where they are of one length.
+
+    >>> [each[1:] for each in scoped("Micro batch: 4 / 2 for 7B / 13B.")]
+    [('4', '7B'), ('2', '13B')]
+    >>> [each[1:] for each in scoped("7B and 13B were trained on 8 and 16 GPUs, respectively.")]
+    [('8', '7B'), ('16', '13B')]
+    >>> scoped("Micro batch: 4 / 2 / 1 for 7B / 13B.")
+    []
+    """
+    names = re.split(rf"{_AND}(?=(?:the )?(?:{_NAMED}))", found["names"] or found["those"])
+    values = re.split(rf"{_AND}", found["values"] or found["many"])
+    if len(names) != len(values):
+        return "for who knows which"
+    noun = found["noun"] or found["counted"] or ""
+    if found["names"]:
+        each = [f"{found['key']} {v}{noun} for {n}" for v, n in zip(values, names, strict=True)]
+    else:
+        verb = found["verb"]
+        each = [f"{n}{verb} {v}{noun}" for v, n in zip(values, names, strict=True)]
+    return ", ".join(each)
 
 
 _NUMERALS = {"one": "1", "a single": "1", "einem": "1", "einer": "1", "two": "2", "three": "3",
@@ -352,16 +412,30 @@ def _but_for_some(tokens: Sequence[_Token], text: str) -> list[Scoped]:
 
     >>> [tuple(each) for each in scoped("Checkpointing is off except for the 34B and 70B.")]
     [('recompute', 'none', ''), ('recompute', '', '34B'), ('recompute', '', '70B')]
+    >>> [each[1:] for each in scoped("All use activation checkpointing, except for the 1B.")]
+    [('True', ''), ('False', '1B')]
     """
     kinds = [bool(token.names) for token in tokens]
     if kinds not in ([False, True], [False, True, False]):
         return []
     first, those, *rest = tokens
-    if not _EXCEPT.search(text[: those.begin]) or len(first.values) != 1:
+    if not _EXCEPT.search(text[: those.begin]):
         return []
-    ((field, value),) = first.values
-    other = dict(rest[0].values).get(field, "") if rest else ""
-    return [Scoped(field, value, ""), *(Scoped(field, other, name) for name in those.names)]
+    other = dict(rest[0].values) if rest else {}
+    return [
+        each
+        for field, value in first.values
+        for each in (
+            Scoped(field, value, ""),
+            *(Scoped(field, other.get(field, _unless(field, value)), n) for n in those.names),
+        )
+    ]
+
+
+def _unless(field: str, value: str) -> str:
+    """The value of the rows that a sentence leaves out, where it says no more of them: a switch
+    that is on for all others is off."""
+    return "False" if (field, value) == ("activation_checkpointing", "True") else ""
 
 
 def _of_some_alone(tokens: Sequence[_Token], text: str) -> list[Scoped]:
@@ -462,6 +536,50 @@ def _names(text: str, models: Sequence[str] = ()) -> Iterator[_Token]:
             bare = _AROUND_NAME.sub("", found[0])
             yield _Token(*found.span(), names=(bare,))
     yield from _others(text)
+
+
+_RAN_ON = deferred(
+    r"\b(?:ran|runs?|trained|trains?|fine-?tuned|measured|benchmarked|done|uses?|used|using|took)\b",
+    re.IGNORECASE,
+)
+"""In every sentence that says on what some models ran."""
+
+_ON_A = deferred(
+    r"(?:\b(?:on|uses?|used|using|took|with|(?:is|was|were) on)|\()"
+    r" ?(?:(?:an?|the|our|single|one|just|only) )*(?:(?P<n>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})"
+    r" ?[x×]? ?)?(?:NVIDIA |AMD )?$",
+    re.IGNORECASE,
+)
+"""In front of a device on which models ran, and how many of it there were."""
+
+
+def _machines(text: str) -> Iterator[_Token]:
+    """The devices of a sentence as what models ran on; none where one is not led to as that.
+
+    >>> said = scoped("The 70B ran on 64 H100, all others on A100 80GB.")
+    >>> [each[1:] for each in said if each.field == "gpu"]
+    [('H100', '70B'), ('A100 80GB', 'the others')]
+    >>> said = scoped("All models ran on 16 V100 with the exception of 1B (8 A100).")
+    >>> [each[1:] for each in said if each.field == "gpus"]
+    [('16', ''), ('8', '1B')]
+    >>> scoped("On A100 and H100 the 7B was trained like the 13B.")
+    []
+    """
+    found = [(device, _ON_A.search(text, 0, device.start)) for device in devices(text)]
+    for device, on in found if all(on for _, on in found) else ():
+        count = on["n"].replace(",", "") if on and on["n"] else ""
+        counted = (("gpus", count),) if count else ()
+        yield _Token(device.start, device.end, values=(("gpu", device.text), *counted))
+
+
+def _models(text: str, models: Sequence[str]) -> Iterator[_Token]:
+    """Names of models of a sentence that names devices as what they ran on."""
+    spans = [(device.start, device.end) for device in devices(text)]
+    for token in _names(text, models):
+        if (token.begin, token.end) not in spans and not any(
+            a < token.end and token.begin < b for a, b in spans
+        ):
+            yield token
 
 
 def _others(text: str) -> Iterator[_Token]:
