@@ -1,4 +1,5 @@
-"""Memory that stands in the notes of rows: `27GB (same conf)`, under no label of its own.
+"""Memory that stands in the notes of rows, `27GB (same conf)`, under no label of its own, or beside
+sizes of models alone, where the table does not say on what it was taken.
 
 In: the records of tables, bound, and the lines of their document. Out: the same rows with the most
 that a run took of a device, which names its law. Notes are such where they are nothing but sizes,
@@ -16,6 +17,7 @@ from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.row_cells import OF_WHOM
 
 LAW = "the notes of runs are nothing but sizes, in a text that speaks of memory"
 
@@ -49,6 +51,25 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
             row.cells["memory"] = Cell(
                 found[1], note.line, note.column + found.start(1), size.scale, law=LAW
             )
+
+
+ON_ONE = "the text of the document says on what the run was"
+
+
+def settle_of_whom(records: Sequence[Record]) -> None:
+    """Give rows of tables, in place, the memory of whom their table does not say it is, where the
+    text of their document says what they ran on."""
+    for row in records:
+        cell = row.cells.get("memory")
+        if cell is None or cell.state != "unknown" or cell.law != OF_WHOM:
+            continue
+        if any((each := row.cells.get(name)) and each.state == "value" for name in _SPREAD):
+            row.cells["memory"] = cell._replace(state="value", law=ON_ONE)
+            row.other[:] = [told for told in row.other if not told[1].startswith(f"{cell.text} ")]
+
+
+_SPREAD = ("gpus", "tp", "pp", "zero_stage")
+"""Fields by which it is known over what a model was spread."""
 
 
 def _measured(row: Record) -> bool:

@@ -97,7 +97,10 @@ _COUNTED = deferred(
     rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}})"
 )
 
-_OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices?|cards?|npus?|chips?)", re.IGNORECASE)
+_OF_MANY = deferred(
+    r"([0-9][0-9,]*)\s*(?:[gnhtxi]pus?|gcds?|dcus?|mlus?|devices?|accelerators?|cards?|chips?|ranks?)",
+    re.IGNORECASE,
+)
 
 _COUNTED_BEHIND = deferred(rf"([^()]{{2,40}}?)\s*\(\s*{_OF_MANY.pattern}\s*\)?", re.IGNORECASE)
 """A device and, in brackets, how many there were of it: `A100 (8 GPUs)`."""

@@ -391,7 +391,8 @@ def with_models(grid: Grid) -> Grid:
     where no other column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under
     `model id` name none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES):
+    corner = not grid.labels and labels[:1] == [""] and labels.count("") == 1
+    if grid.labels or not (corner or {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES)):
         return grid
     detectors = [at for at, label in enumerate(labels) if label in _DETECTORS]
     if len(detectors) == 1 and {*labels} & _BACKBONES:  # `Method | Backbone`: a network in a model
@@ -416,6 +417,8 @@ def with_models(grid: Grid) -> Grid:
     named = named or [at for at, label in enumerate(labels) if label in _CONFIGS
                       and len({*texts[at]}) == len(rows) > 1
                       and all(map(_OF_A_NETWORK.fullmatch, texts[at]))]  # fmt: skip
+    if not named and corner and len(texts[0]) == len(rows) > 1 and all(map(_is_a_model, texts[0])):
+        named = [0]
     if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
         told[named[0]] = "model"
     return _with_labels(grid, told) if told else grid
@@ -539,6 +542,33 @@ _A_FAMILY = re.compile(
 """A family of models by its name, with its generation or without: `GPT-2`."""
 
 
+def _is_a_model(text: str) -> bool:
+    """Whether a text without a label is the name of a model, by which it is published perhaps.
+
+    >>> _is_a_model("meta-llama/Llama-2-7b-hf"), _is_a_model("GPT-2"), _is_a_model("7B")
+    (True, True, False)
+    """
+    name = _TUNED.sub("", _PUBLISHED.sub("", text))
+    return bool(_OF_A_FAMILY.fullmatch(name)) or model_named(name) == name
+
+
+_PUBLISHED = re.compile(r"[A-Za-z][\w-]{1,39}/(?=[A-Za-z])")
+"""In front of the name of a model: who published it."""
+
+_TUNED = re.compile(r"(?:-(?:hf|base|chat|it|instruct|v0\.[0-9]))+$", re.IGNORECASE)
+"""Behind it: in which form."""
+
+_OF_A_FAMILY = re.compile(
+    rf"{_A_FAMILY.pattern}(?:[-_ ](?:tiny|mini|small|base|medium|large|huge|xl|xxl|v[0-9]|uncased"
+    r"|cased)){0,2}",
+    re.IGNORECASE,
+)
+"""One of its models: `bert-large-uncased`, `gpt2-xl`."""
+
+_WITH_ITS_SIZE = re.compile(r"[A-Za-z][\w.-]{0,24} ?\([0-9]+(?:\.[0-9]+)?[BM]\)")
+"""A name that nobody knows, and how large it is: `d12 (124M)`."""
+
+
 _ADDED = re.compile(r"(?:\+|&|w/ )\s?[A-Za-z\u0080-\uffff]")
 """How a row begins that is the one above it with something added."""
 
@@ -592,10 +622,13 @@ def _names_a_model(text: str) -> bool:
 
     >>> _names_a_model("Cascade R-CNN R101-FPN"), _names_a_model("run 7")
     (True, False)
+    >>> _names_a_model("gpt2-xl"), _names_a_model("d12 (124M)"), _names_a_model("ours (v2)")
+    (True, True, False)
     """
     if len(text) > LONGEST:
         return False
-    return _OF_IMAGES.fullmatch(text) is not None or model_named(text) == text
+    forms = (_OF_IMAGES, _OF_A_FAMILY, _WITH_ITS_SIZE)
+    return any(form.fullmatch(text) for form in forms) or model_named(text) == text
 
 
 _WORKLOADS = {

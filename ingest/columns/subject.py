@@ -272,6 +272,8 @@ def of_runs(
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
     aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
+    own = any(map(_of_training, columns))
+    aside |= SERVING if own else set()  # beside what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     needed = document and any(map(_needed, columns))
@@ -301,7 +303,7 @@ def of_runs(
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
     of_machines = only_sizes and words & _OF_A_SITE and said <= tallied | {"gpus"}
     peaked = needed or _peaked(columns)
-    plain = bool(said - tallied) or len(held & RATES) > 1 or batches or peaked
+    plain = bool(said - tallied) or len(held & RATES) > 1 or batches or peaked or own
     return (plain or told()) and not of_machines  # what each of them has
 
 
@@ -384,6 +386,12 @@ def _most(columns: Sequence[Column]) -> bool:
         and (column.most or most & set(split(column.label)))
         for column in columns
     )
+
+
+def _of_training(column: Column) -> bool:
+    """Whether a column says itself that what it measures is of training: `Training Memory`."""
+    measured = column.spec is not None and column.spec.quantity is not None
+    return measured and bool({"train", "training", "finetuning"} & set(split(column.label)))
 
 
 def _needed(column: Column) -> bool:

@@ -568,12 +568,15 @@ _OF_A_DEVICE = DEVICE | {"peak", "max", "maximum", "vram", "hbm", "cuda", "alloc
 """Words of a label that say a memory is of one device."""
 
 
-_SIZES = {each.scale: name for name, each in UNITS.items() if each.si == "B"}
+_SIZES = {each.scale: name for name, each in UNITS.items() if each.si == "B" and "o" not in name}
+
+OF_WHOM = "a memory beside sizes of models alone"
 
 
 def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """A memory whose label does not say of whom, beside sizes of models alone, may be that of one
-    device or of all that a model was spread over: it is of nobody known.
+    device or of all that a model was spread over: it is of nobody known, unless the text of the
+    document says on what the rows ran (`assay.ingest.binding.noted_memory`).
     """
     held = [c for c in columns if c.spec is not None and c.spec.quantity is not None]
     own = next((c for c in held if c.spec and c.spec.name == "memory"), None)
@@ -593,7 +596,7 @@ def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None
         spread = any(name in record.cells for name in ("gpus", "tp", "pp", "zero_stage", "gpu"))
         if cell is not None and cell.state == "value" and not spread:
             record.other.append((own.label, f"{cell.text} {_SIZES.get(cell.scale, '')}".strip()))
-            record.cells["memory"] = cell._replace(state="unknown")
+            record.cells["memory"] = cell._replace(state="unknown", law=OF_WHOM)
 
 
 _CARRIED = {

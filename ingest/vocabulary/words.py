@@ -667,8 +667,11 @@ def _memory(words: Words) -> Said | None:
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     taken |= {"rank0", "gpu0", "device0"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
-    named = most or {"allocated", "alloc"} & set(words.over)
+    by_smi = {"nvidia", "smi"} <= set(words.over)
+    taken |= {"nvidia", "smi"}
+    named = most or {"allocated", "alloc"} & set(words.over) or by_smi
     both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
+    both = both or by_smi
     bare = named and (sizes or both) and not set(every) - taken - set(sizes)
     if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
         bare = set(words.under) <= DEVICE
@@ -697,6 +700,10 @@ def _memory(words: Words) -> Said | None:
         "rank0",
         "gpu0",
         "device0",
+        "worst",
+        "highest",
+        "nvidia",
+        "smi",
         "/",
     }
     if set(words.over) & (DEVICE | most | {"hbm", "vram", "cuda", "torch", "allocated", "alloc"}):
