@@ -35,7 +35,9 @@ LEAST = 2
 
 
 def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
-    """Give rows of tables, in place, the memory that their notes are."""
+    """Give rows of tables, in place, the memory that their notes are, or that their tables do not
+    say of whom it is."""
+    _settle_of_whom(records)
     rows = [row for row in records if row.tabled and row.alike is None]
     noted = [(row, found) for row in rows if (note := row.cells.get("notes")) is not None
              and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
@@ -56,7 +58,7 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
 ON_ONE = "the text of the document says on what the run was"
 
 
-def settle_of_whom(records: Sequence[Record]) -> None:
+def _settle_of_whom(records: Sequence[Record]) -> None:
     """Give rows of tables, in place, the memory of whom their table does not say it is, where the
     text of their document says what they ran on."""
     for row in records:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 
@@ -339,6 +339,38 @@ _REASON = deferred(
     r"(?:[^;:]|:(?!\W*$))*",
     re.IGNORECASE,
 )
+
+
+IS_OPEN = deferred(
+    r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
+    r"|^ {0,3}[A-Z][^|>#:=]{15,40}\b(?:with|on|of|in|and|at|using)\s*$"
+)
+"""A line of prose as wide as a page whose sentence does not end with it, or one that cannot."""
+
+GOES_ON = deferred(
+    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(`*]|, |\.(?:$| +[A-Z]))"
+    r"|(?:\(?`{1,2}[^`]{1,60}`{1,2}\)?|--[a-z][\w=-]*)(?:,| [\w(]|\.$))"
+)
+"""A line that begins in the middle of a sentence: no key of a dump, no bullet."""
+
+
+def but_for_others(before: Line | None, line: Line) -> Line:
+    """A line with blanks for the end of a sentence that begins in the line before and tells of no
+    run of its document.
+
+    >>> above = Line(3, "Once our allocation has started in spring we will", 1, {})
+    >>> but_for_others(above, Line(4, "repeat it on 64 B200. We use bf16.", 1, {})).text.strip()
+    'We use bf16.'
+    """
+    if before is None or line.number != before.number + 1 or line.prefix or before.prefix:
+        return line
+    if not (IS_OPEN.match(before.text) and GOES_ON.match(line.text)):
+        return line
+    head, end = list(sentences(before.text))[-1].strip(), next(sentences(line.text), "")
+    left = of_these_runs(f"{head} {end}")[len(head) + 1 :]
+    if left.strip() or not end.strip():
+        return line
+    return line._replace(text=left.ljust(len(end)) + line.text[len(end) :])
 
 
 def without_reasons(sentence: str) -> str:

@@ -19,7 +19,7 @@ from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
 from assay.ingest.binding.named_rows import but_for_unnamed
-from assay.ingest.binding.noted_memory import settle_noted, settle_of_whom
+from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped, shaped_by_text
 from assay.ingest.binding.speeds_proven import settle_speeds
 from assay.ingest.legends import (
@@ -354,7 +354,6 @@ def _bind(
         of_each_device(every)
         _understand(ledger, settle_speeds(every, prose))
         settle_noted(every, prose)
-        settle_of_whom(every)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))

@@ -32,6 +32,7 @@ from assay.ingest.vocabulary.program_names import (
     program_named,
     the_one,
 )
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LAW = "the one program that the document says to train with"
 
@@ -225,8 +226,11 @@ class _Named(NamedTuple):
 
 _WORD = deferred(r"[\w.-]+")
 
-_LINK = deferred(r"\[([^\[\]]{1,80})\]\([^()\s]{0,300}\)|</?[a-z][^<>]{0,200}>")
-"""A link in Markdown, with its text, or a tag."""
+_LINK = deferred(
+    r"\[([^\[\]]{1,80})\]\([^()\s]{0,300}\)|</?[a-z][^<>]{0,200}>"
+    r"|(?:https?://)?github\.com/[\w-]{1,40}/(?=[\w.-]{3})"
+)
+"""A link in Markdown, with its text, a tag, or in front of a repository whose it is."""
 
 
 class _Block(NamedTuple):
@@ -404,9 +408,18 @@ def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
 
 def _stands(sentence: str, program: Program) -> bool:
     """Whether a sentence begins with a program and its version, or says that it is used."""
-    begins = program.version and not any(map(str.isalnum, sentence[: program.at]))
+    first = not any(map(str.isalnum, sentence[: program.at]))
     named = _WORD.match(sentence, program.at)
-    return bool(begins or (named and _USED.search(sentence, named.end(), named.end() + 40)))
+    used = named and _USED.search(sentence, named.end(), named.end() + 40)
+    return bool(used or (first and (program.version or _LISTS_IT.match(sentence, program.at))))
+
+
+_LISTS_IT = deferred(
+    r"[\w.-]{3,24}(?: [\w.-]{2,16})?[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
+    rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*)"
+    r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
+)
+"""A list of nouns that begins with a program, one of which is a setting: `LitGPT, LoRA, bf16`."""
 
 
 NEAR = 160

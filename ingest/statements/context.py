@@ -12,12 +12,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 import polars as pl
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import size_alone
 from assay.ingest.columns.number_formats import EVERY as FORMATS
-from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.other_runs import but_for_others, of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
 from assay.ingest.columns.titles import OF_DEVICES, family_named, line_of_other, model_named
 from assay.ingest.columns.turns import turned, turned_device
@@ -181,7 +182,7 @@ def read_context(
         formats=other_formats(lines, tabled) if tabled else {},
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
-    lines = _above_values(source, lines, taken)
+    lines = _above_values(source, _of_these_runs(lines), taken)
     blocks, nest, items, preparing = blocks_in(lines), Nest(), Items(), Preparing()
     beside = _beside_tables(lines, blocks, taken, tabled)
     named, again = NamedMachines(), Again(beside)
@@ -241,6 +242,11 @@ def read_context(
             )  # fmt: skip
     _divide(context, lines, blocks, tabled, names)
     return _settled(context, lines, tabled or taken, taken, blocks)
+
+
+def _of_these_runs(lines: Sequence[Line]) -> list[Line]:
+    """Lines without the ends of sentences that begin in the line above and tell of other runs."""
+    return list(starmap(but_for_others, zip([None, *lines], lines, strict=False)))
 
 
 _COMMENT = deferred(

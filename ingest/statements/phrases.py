@@ -598,6 +598,7 @@ _MADE_WITH = deferred(
     r"|(?:[\w.-]+ )?fork(?: of [\w.-]+)?|branch `?[\w./-]+`?|commit `?[0-9a-f]{6,40}`?"
     r"|(?:container|image|module)s? `?[\w./:+-]*[0-9][\w./:+-]*`?"
     r"|(?:fused )?(?:Adam(?:W|afactor)?|SGD|LAMB|Lion|Muon|Adafactor|torch\.compile)"
+    r"|(?:q-?)?(?:LoRA|DoRA)(?: \([^()]{2,40}\))?"
     r"|no dropout|dropout 0(?:\.[0-9])?|(?:synthetic|dummy|random|mock) data)`?"
     r"(?=\s*(?:[,;.·|)]|$))"
 )

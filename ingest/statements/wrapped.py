@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import inf
 
 from assay.ingest.columns.number_formats import listed_in
-from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.other_runs import GOES_ON, IS_OPEN, of_these_runs, sentences
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
@@ -25,18 +25,6 @@ from assay.ingest.source.headings import of_set_up, reproduces
 from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
-
-_OPEN = deferred(
-    r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
-    r"|^ {0,3}[A-Z][^|>#:=]{15,40}\b(?:with|on|of|in|and|at|using)\s*$"
-)
-"""A line of prose as wide as a page whose sentence does not end with it, or one that cannot."""
-
-_GOES_ON = deferred(
-    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(`*]|, |\.(?:$| +[A-Z]))"
-    r"|(?:\(?`{1,2}[^`]{1,60}`{1,2}\)?|--[a-z][\w=-]*)(?:,| [\w(]|\.$))"
-)
-"""A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 _CANNOT_END = deferred(
     r"(?:,|\b(?:(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
@@ -88,11 +76,11 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
         return {}
     text, before, line = line.text, _unmarked(before), _unmarked(line)
     begins = line.text if "<" not in text else " ".join(line.text.split()).replace(" ,", ",")
-    if not _OPEN.match(before.text):
+    if not IS_OPEN.match(before.text):
         return {}
     open_end = _CANNOT_END.search(before.text) and _ANY_WORD.match(begins)
     of_label = _ENDS_IN_LABEL.search(before.text) and _ITS_NUMBER.match(begins)
-    if not (_GOES_ON.match(begins) or open_end or of_label):
+    if not (GOES_ON.match(begins) or open_end or of_label):
         return {}
     counted = _COUNTS.match(line.text)
     if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):
@@ -400,9 +388,9 @@ def _in_two_lines(before: Line, line: Line) -> bool:
     """Whether a sentence with a number goes on from one line to the next, and may say a setting."""
     if line.number == before.number + 1 and each_adds(with_sentence(before, line)):
         return True
-    if line.number != before.number + 1 or not _OPEN.match(before.text):
+    if line.number != before.number + 1 or not IS_OPEN.match(before.text):
         return False
-    if not _GOES_ON.match(line.text):
+    if not GOES_ON.match(line.text):
         return False
     whole = f"{before.text.rpartition('. ')[2]} {line.text.partition('. ')[0]}"
     return _DIGIT.search(whole) is not None and _MAY_SAY.search(whole) is not None

@@ -19,7 +19,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns.cells import chips_of
-from assay.ingest.columns.other_runs import of_the_table_above, of_these_runs
+from assay.ingest.columns.other_runs import (
+    but_for_others,
+    of_the_table_above,
+    of_these_runs,
+)
 from assay.ingest.columns.titles import (
     counted_devices,
     device_named,
@@ -138,9 +142,10 @@ class Above:
                 return  # the caption of the table above it
             if of_the_table_above(line.text):
                 return
+        own = but_for_others(self._nearest, line)
         if line.text.strip():
             self._nearest = line
-        self._new.append(line)
+        self._new.append(own)
 
     def pass_table(self) -> None:
         """Take in that a table ends here."""
@@ -367,7 +372,9 @@ _HEADING = re.compile(r"\s*(#{1,6})\s")
 _STATED = re.compile(
     r"\b(?:us(?:es?|ed|ing)|with|via)\s+(?:[^.;:|]{2,60}?\s(?:and|plus|\+)\s+)?\W{0,2}"
     r"(?:(?:q-?)?lora|dora|peft)\b(?!['’]s)(?! (?:are|is|was|were|both)\b)"
-    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:"
+    r"|^[\s>*+_`-]*(?:(?:PEFT|(?:fine-?)?tuning|adapter|training)[ _-])?"
+    r"(?:method|task|tuning|training|recipe|mode|type)\b[^:|]{0,24}:"
+    r"|\b(?:fine-?tun\w*|train\w*)\b(?:[^.;:|()]|\.(?=[0-9])){0,60}\((?:q-?)?(?:lora|dora)\b(?=[,)])"
     r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$"
     r"|^[\s>*+_`-]*(?:all|every\w*)\b(?: (?!but|except|full)[\w-]+){0,4}? (?:q-?)?"
     r"(?:lora|dora)\b(?!.*\b(?:but|except|apart|unless)\b)"
@@ -378,7 +385,8 @@ _STATED = re.compile(
 """A statement of what is trained: `All runs are LoRA`, `QLoRA fine-tuning of 7B on one L4`."""
 
 _LIST_OF_IT = re.compile(
-    r"[\s>*_`]*((?:q-?)?(?:lora|dora))(?: (?:with|on) [^,.|]{2,40})?, (?=[^|]*[0-9])"
+    r"[\s>*_`]*(?:[A-Za-z][\w .-]{1,30}, )?((?:q-?)?(?:lora|dora))"
+    r"(?: (?:with|on) [^,.|]{2,40}| \([^()|]{2,40}\))?, (?=[^|]*[0-9])"
     r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
     re.IGNORECASE,
 )
@@ -394,6 +402,8 @@ def named(text: str) -> str | None:
     if not _ADAPTERS.search(text):
         return None
     found = {match[0].casefold(): match[0] for match in _ADAPTERS.finditer(text)}
+    if len(found) > 1:
+        found.pop("peft", None)  # of which kind, another word says
     alone = len(found) == 1 and not _WHOLE.search(text) and not _BESIDE.search(text)
     return next(iter(found.values())) if alone else None
 

@@ -120,7 +120,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
     r"|update freq|[0-9] custom |\(.?(?:full|sel|none|no|off|on|partial|block)\b"
     r"|(?:card|GPU|device|chip) (?:only|at a|each time)|\(mbs\)"
-    r"|pointing (?:is )?on \(",
+    r"|pointing (?:is )?on \(| per (?:system|box|cha)|amp_[bf]|[,;] SL ?=? ?[0-9]",
     re.IGNORECASE,
 )
 """In every text in which an expression of more words, or of other ones, is put in those of"

@@ -667,7 +667,7 @@ def _memory(words: Words) -> Said | None:
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     taken |= {"rank0", "gpu0", "device0"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
-    by_smi = {"nvidia", "smi"} <= set(words.over)
+    by_smi = {"smi"} & set(words.over) if "nvidia" in words.over else set[str]()
     taken |= {"nvidia", "smi"}
     named = most or {"allocated", "alloc"} & set(words.over) or by_smi
     both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
