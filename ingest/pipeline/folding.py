@@ -56,7 +56,11 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
 from assay.ingest.statements.context import Context, read_context
 from assay.ingest.statements.nested import LONGEST
-from assay.ingest.statements.trained_with import as_the_document_says, of_their_tasks
+from assay.ingest.statements.trained_with import (
+    as_the_document_says,
+    of_their_tasks,
+    versions_below,
+)
 from assay.ingest.statements.worth import WORTH
 from assay.ingest.statements.wrapped import near_tables
 
@@ -380,6 +384,7 @@ def _name_programs(
         context.statements, context.programs, texts, context.titles.keys()
     )
     context.statements = of_their_tasks(context.statements, texts, context.titles, context.sections)
+    context.statements += versions_below(context.statements, context.programs, context.sections)
     of_others = {
         each.section[-1]: cell for each in context.statements
         if each.section and (cell := each.values.get("program")) and cell.state == "unknown"

@@ -384,17 +384,32 @@ def _said(block: _Block) -> Iterator[_Named]:
         aside = _OTHERWISE.search(sentence) or _OF_ONE_SIZE.match(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
-            if not (
-                told
-                and (
-                    _stands(sentence, told.program)
-                    or (speaks and _LEADS.search(sentence, 0, told.program.at))
-                )
-            ):
+            if not (told and _is_said(sentence, told.program, speaks=bool(speaks))):
                 needed = _needed(block, sentence, begin)
                 told = needed or (_unknown(block, sentence, begin) if speaks else None)
             yield from [told] if told else []
         begin += len(sentence)
+
+
+def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
+    """Whether a sentence, which perhaps speaks of runs, says that a program was used: it begins
+    with it or leads to it, or its version opens brackets or is an item of a list of nouns."""
+    before = sentence[: program.at].rstrip("`*_ ")
+    listed = program.version and before.endswith(",") and not _HAS_VERB.search(sentence)
+    if listed and (_FORMAT_IN.search(sentence) or devices(sentence)):
+        return True
+    opens = program.version and before.endswith("(")
+    led = speaks and (opens or _LEADS.search(sentence, 0, program.at))
+    return bool(led or _stands(sentence, program))
+
+
+_HAS_VERB = deferred(
+    r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|we|it|they|you|use[sd]?|using|supports?"
+    r"|requires?|needs?|tested|works?|runs?|ran|see|install\w*|download\w*|built|build)\b",
+    re.IGNORECASE,
+)
+
+_FORMAT_IN = deferred(rf"(?<![\w-]){NUMBER_FORMAT}(?![\w-])", re.IGNORECASE)
 
 
 def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:

@@ -275,6 +275,25 @@ def _as_its_section_says(
     return statement
 
 
+def versions_below(
+    statements: Sequence[Statement],
+    programs: Mapping[int, Cell],
+    sections: Sequence[tuple[int, tuple[int, ...]]],
+) -> list[Statement]:
+    """Statements of sections that say in which version they ran what a heading further up names
+    without one; `sections` are the headings above each heading, with itself."""
+    paths = dict(sections)
+    named = {(each.section, cell.text) for each in statements if (cell := each.values.get(FIELD))}
+    return [
+        Statement(cell.line, paths[at], {FIELD: cell})
+        for at, cell in programs.items() if at in paths and " " in cell.text
+        if any(
+            (paths[at][:depth], cell.text.partition(" ")[0]) in named
+            for depth in range(len(paths[at]))
+        )
+    ]  # fmt: skip
+
+
 _CONTAINER = deferred(r"\b(?:container|image)s?\b", re.IGNORECASE)
 
 

@@ -617,6 +617,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     for line in lines:
         if len(line.text) > LONGEST:
             continue
+        line = line._replace(text=_NUMBER_OF_TABLE.sub("", line.text))  # noqa: PLW2901
         if "=" in line.text:
             named = {m[2]: m[1] for m in _BY_LETTER.finditer(line.text)}
             found |= {n: meant for n, meant in named.items() if configured_by(meant)}
@@ -649,6 +650,13 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         found.setdefault(name, meant)
     own = _same_everywhere(found, lines)
     return {**quoted_labels(lines), **letters_in(lines), **own}
+
+
+_NUMBER_OF_TABLE = re.compile(
+    r"\s{0,4}[*_]{0,3}(?:Table|Tab\.|表) ?[0-9]{1,2}(?:[.:：][*_]{0,3}|[*_]{1,3}[.:：])"
+    r"\s{0,3}[*_]{0,2}"
+)
+"""In front of what a caption explains: `**Table 1:** *wps = …`."""
 
 
 def _noted(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:

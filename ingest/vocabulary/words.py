@@ -423,10 +423,10 @@ _DEVICE_WORD = r"(?:GPU|GCD|tile|device|card|chip|NPU|TPU|HPU|accelerator|rank)"
 
 _AND_OF_ONE = re.compile(
     rf"((?:/|\bper )\s?(?:s|sec|second|{_DEVICE_WORD}))\s+and\s+"
-    rf"(?=(?:s|sec|second|{_DEVICE_WORD})\b)",
+    rf"(?:per )?(?=(?:s|sec|second|{_DEVICE_WORD})\b)",
     re.IGNORECASE,
 )
-"""A rate of one device that has one `per` for both: `tokens per second and GPU`."""
+"""A rate of one device with `and`, and perhaps one `per` for both: `tokens per second and GPU`."""
 
 
 @lru_cache(maxsize=4096)
