@@ -642,13 +642,18 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(SHARE_OF_PEAK, "MFU")
         elif "flop" in words and of_hardware(line.text):
             found.setdefault(OF_HARDWARE, ANOTHER)
-        for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
+        text = _REMARK.sub("", line.text)
+        for sentence in _ENDED.split(text) if _ENDS.search(text) else (text,):
             for name, meant in _entries(sentence):
                 found.setdefault(name, meant)
     for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines), _noted(lines)):
         found.setdefault(name, meant)
     own = _same_everywhere(found, lines)
     return {**quoted_labels(lines), **letters_in(lines), **own}
+
+
+_REMARK = re.compile(r"^#+ *(?=[a-z][\w/]{0,11}\s*(?:is|are|means|=|:)\s)")
+"""The sign of a comment that explains a label: `# t is milliseconds per iteration`."""
 
 
 def _noted(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
