@@ -196,10 +196,17 @@ def _ways(
     """The views of a grid that may hold something measured."""
 
     around = (*above, *declared)
+    shown = dict(enumerate(plain(label) for label in grid.header()))
+    again = {
+        shown[n]: f"{how['recompute'].replace('none', 'no')} recompute"
+        for n, how in _recomputed(shown, around).items()
+    }
 
     def side(label: str) -> str | None:
         if named_side(label, schema):
             return label
+        if label in again:
+            return again[label]
         length = _length(label).get("seq_len")
         lengths = length is not None and (_over_lengths(grid) or _of_lengths_told(grid, around))
         return f"seq_len {length}" if lengths else None
