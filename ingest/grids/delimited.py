@@ -100,8 +100,8 @@ MOST_TITLES = 20
 def _below_titles(lines: Sequence[Line], first: int) -> int:
     """The header of a sheet whose first lines have one cell with text each, a title or a remark."""
     begin = lines[first : first + MOST_TITLES]
-    signs = [(len(_filled(line, sign)), sign) for line in begin for sign in SEPARATORS]
-    most, sign = max(signs, key=lambda each: each[0])
+    sign = _sign_of_most(begin)
+    most = max(len(_filled(line, sign)) for line in begin)
     wide = [at for at, line in enumerate(begin, first) if 2 * len(_filled(line, sign)) > most]
     if wide and wide[0] > first and _over(lines[wide[0] - 1], lines[wide[0]], sign):
         wide[0] -= 1
@@ -109,7 +109,17 @@ def _below_titles(lines: Sequence[Line], first: int) -> int:
         len(_filled(line, sign)) < 2 or _groups(line, lines[wide[0]], sign)
         for line in lines[first : wide[0]]
     )
-    return wide[0] if titles and most > 2 else first
+    apart = most > 2 or (
+        sign == "\t" and not any("\t" in line.text for line in lines[first : wide[0]])
+    )
+    return wide[0] if titles and apart else first
+
+
+def _sign_of_most(lines: Sequence[Line]) -> str:
+    """The sign that separates values in most of some lines, and that into most where several do: a
+    title has commas of its own."""
+    widths = {sign: [len(_filled(line, sign)) for line in lines] for sign in SEPARATORS}
+    return max(SEPARATORS, key=lambda sign: (sum(n > 1 for n in widths[sign]), max(widths[sign])))
 
 
 def _groups(upper: Line, lower: Line, sign: str) -> bool:
@@ -430,19 +440,21 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
         return bool(bare)
     cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below[:1])]
     if below and _of_labels(below[0].text):
-        own = MEASURES.search(line.text) is None and _of_a_header(below)
+        said = _OF_A_SETTING.match(bare) is not None  # `# hardware: 4x V100, fp16, 512 tokens`
+        own = MEASURES.search(line.text) is None and _of_a_header(below, any_labels=said)
         if max(cells[0]) != max(cells[-1]) or own:
             return False  # a remark above the header
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
 
 
-def _of_a_header(lines: Sequence[Line]) -> bool:
-    """Whether the first of some lines names what was measured, and the second has numbers of it:
-    it is no row of units below a header that is a comment."""
+def _of_a_header(lines: Sequence[Line], *, any_labels: bool = False) -> bool:
+    """Whether the first of some lines names what was measured, or has `any_labels`, and the second
+    has numbers of it: it is no row of units below a header that is a comment."""
     texts = [separated(each.text, separator_of(each.text) or ",") for each in lines]
     if len(texts) < len(("header", "row")) or len(texts[0]) != len(texts[1]):
         return False
-    if MEASURES.search(lines[0].text) is None or not any(map(_number, texts[1])):
+    measured = any_labels or MEASURES.search(lines[0].text) is not None
+    if not measured or not any(map(_number, texts[1])):
         return False
     of_units = all(unit(label.strip("()[] ")) for label in texts[0][1:])
     return not of_units and not any(label[:1].isdigit() for label in texts[0])

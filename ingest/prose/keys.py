@@ -51,7 +51,66 @@ def keyed(lines: Sequence[Line]) -> dict[str, str]:
         known = {name: meant for name, meant in told if meant}
         if 2 * len(known) >= len(told):
             found = {**known, **found}
+    for text, _ in _paragraphs(lines):
+        for sentence in _SENTENCE_END.split(text) if _IN_A_ROW.search(text) else ():
+            found = {**_lettered(sentence), **found}
     return found
+
+
+def _lettered(sentence: str) -> dict[str, str]:
+    """Letters and short names that a sentence explains one behind another, where each of them is a
+    quantity or a setting.
+
+    >>> _lettered("Notation: *b* micro-batch size, *T* tokens/s/GPU")
+    {'b': 'micro-batch size', 'T': 'tokens/s/GPU'}
+    >>> _lettered("We write b for the micro batch size and t for the step time in seconds.")
+    {'b': 'micro batch size', 't': 'step time (seconds)'}
+    >>> _lettered("Notation: *b* micro-batch size, *q* what we like best")
+    {}
+    """
+    sentence = sentence.strip(" .")
+    sentence = sentence[1:-1] if sentence.startswith("(") and sentence.endswith(")") else sentence
+    opened = _OPENS_ROW.match(sentence)
+    text = sentence[opened.end() :] if opened else sentence
+    found: dict[str, str] = {}
+    for part in _NEXT_LETTER.split(text) if text else ():
+        told = _LETTERED.fullmatch(part.strip())
+        meant = in_full(_closed(told["what"], told["verb"])) if told else ""
+        plain = told is not None and told["plain"] is not None
+        if not told or not meant or (plain and not (opened or told["verb"].strip())):
+            return {}
+        found[told["plain"] or told["marked"]] = meant
+    return found if len(found) > 1 else {}
+
+
+def _closed(meant: str, verb: str) -> str:
+    """A meaning without the bracket that closes the one in front of it: `b (micro batch size)`."""
+    return meant.removesuffix(")") if "(" in verb else meant
+
+
+_SENTENCE_END = re.compile(r"(?<=[.;:])\s+(?=[A-Z])")
+
+_IN_A_ROW = re.compile(
+    r"(?<![\w/])[*_`$]{0,3}[A-Za-z]{1,4}[*_`$]{0,3}:? [^.]{2,80}(?:[,;] | and )[*_`$]{0,3}[A-Za-z]"
+)
+"""In every text that explains letters one behind another."""
+
+_OPENS_ROW = re.compile(
+    r"(?:key|legend|abbreviations?|columns?|notation|symbols?|where|here|with|let|glossary"
+    r"|we (?:write|use|denote by))\b(?: (?:are|is|as follows))?[:,]?\s+",
+    re.IGNORECASE,
+)
+
+_NEXT_LETTER = re.compile(
+    r"[,;]\s+(?:and\s+)?(?=[*_`$]|[A-Za-z]{1,4}[ :=])|\s+and\s+(?=[*_`$]|[A-Za-z](?:\s|[:=]))"
+)
+
+_LETTERED = re.compile(
+    r"(?:[*_`$]{1,3}(?P<marked>[A-Za-z#][\w/%.]{0,9})[*_`$]{1,3}|(?P<plain>[A-Za-z]{1,4}))"
+    r"(?P<verb>\s*[=:–—]\s*|\s+(?:is|are|denotes|stands for|means|for|gives|holds)\s+|\s*\(|\s+)"
+    r"(?:the |our )?(?P<what>[^,;]{2,80}?)"
+)
+"""A letter, or a short name, and what it stands for."""
 
 
 def of_one_device(names: dict[str, str]) -> dict[str, str]:

@@ -643,7 +643,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(SHARE_OF_PEAK, "MFU")
         elif "flop" in words and of_hardware(line.text):
             found.setdefault(OF_HARDWARE, ANOTHER)
-        for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
+        text = _REMARK.sub("", line.text)
+        for sentence in _ENDED.split(text) if _ENDS.search(text) else (text,):
             for name, meant in _entries(sentence):
                 found.setdefault(name, meant)
     for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines), _noted(lines)):
@@ -657,6 +658,10 @@ _NUMBER_OF_TABLE = re.compile(
     r"\s{0,3}[*_]{0,2}"
 )
 """In front of what a caption explains: `**Table 1:** *wps = …`."""
+
+
+_REMARK = re.compile(r"^#+ *(?=[a-z][\w/]{0,11}\s*(?:is|are|means|=|:)\s)")
+"""The sign of a comment that explains a label: `# t is milliseconds per iteration`."""
 
 
 def _noted(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:

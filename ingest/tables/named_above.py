@@ -2,25 +2,30 @@
 
 In: the lines above a table, those that declare something first. Out: the field that they name, with
 its unit where they give one (`tokens per second per GPU`); None where they name none or several.
+And the quantities with which a caption, the line over a table or its heading begins (`Table 3: Step
+time in seconds for GPT on 64 A100`), with the labels which are of one of these: `ours`, `value`, an
+empty one, `Mem.` beside `Time`. A text that compares, tells of one rate or speaks of a node, of
+serving or of a kernel begins with none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.composite import named
-from assay.ingest.columns.headers import header
+from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.columns.subject import many_devices
 from assay.ingest.columns.titles import SIZED, family_named, model_named, names_format, says_of_runs
-from assay.ingest.grids.grid import LONGEST
+from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.lines.outlines import once
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables import captions
 from assay.ingest.tables.documents import unmarked
+from assay.ingest.tables.units_beside import whose_rates
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import Said, english, said
@@ -427,3 +432,331 @@ _OF_KERNELS = re.compile(
     re.IGNORECASE,
 )
 """Found in a line that names what is no run, or the figure of a pass: `sdpa-fwd-d64 (TFLOPS):`."""
+
+
+class Opened(NamedTuple):
+    """A quantity in the words of a text, as the label of a column has them, and what it is."""
+
+    phrase: str
+    said: Said
+
+
+def opened(lines: Sequence[Line]) -> tuple[Opened, ...]:
+    """The quantities with which the text nearest above a table begins a sentence; texts that say
+    with what its runs ran and nothing else may stand between them and the table.
+
+    >>> line = Line(3, "Table 3: Step time (s) and peak memory (GiB) of BERT on 8 A100.", 1, {})
+    >>> [each.said.field for each in opened([line])]
+    ['step_time', 'memory']
+    >>> opened([line._replace(text="Step time of BERT relative to that on 8 A100 (s).")])
+    ()
+    """
+    size = _unit_of_all(lines)
+    for paragraph in _paragraphs(lines):
+        text = " ".join(line.text.strip() for line in paragraph)
+        sentences = SENTENCE_END.split(text) if len(text) <= LONGEST else ()
+        found = {told for each in sentences if (told := _begins(each, size))}
+        if found:
+            return found.pop() if len(found) == 1 else ()
+        said_so = (paragraph[0]._replace(text=each) for each in sentences)
+        if not sentences or not all(map(_of_how, said_so)):
+            return ()
+    return ()
+
+
+def _of_how(sentence: Line) -> bool:
+    """Whether a sentence says only with what runs ran, in what numbers are, or over what."""
+    text = sentence.text
+    return bool(of_set_up_alone(sentence) or _UNITS.search(text) or _TAKEN_OVER.match(text))
+
+
+_TAKEN_OVER = re.compile(
+    r"\W*(?:(?:all |the )?(?:numbers|values|results|times?|rates?) (?:are|is) )?(?:the )?"
+    r"(?:(?:mean|median|average|averaged?|steady[ -]state)s? (?:of|over|after)|(?:higher|lower"
+    r"|more|less) is better|measured (?:over|after)|after \w+ warm-?up)\b"
+    r"(?!.*\b(?:loss|accuracy)\b)",
+    re.IGNORECASE,
+)
+"""A sentence that says over what numbers were taken: `Mean of 100 iterations.`"""
+
+
+def _paragraphs(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Lines above a table from the nearest on, those together over which a sentence goes on."""
+    held: list[Line] = []
+    for line in reversed([line for line in lines if _LETTER.search(line.text)]):
+        if held and not _goes_on(line, held[0]):
+            yield held
+            held = []
+        held.insert(0, line)
+    if held:
+        yield held
+
+
+def _goes_on(line: Line, below: Line) -> bool:
+    """Whether a sentence of a line goes on in the one below it."""
+    if not 0 <= below.number - line.number <= 1 or _STANDS_ALONE.match(line.text):
+        return False
+    return not _STANDS_ALONE.match(below.text) and not _ENDED.search(line.text)
+
+
+_LETTER = re.compile(r"[^\W\d_]")
+
+_STANDS_ALONE = re.compile(
+    r"\s*(?:#|\\|[-*+•>] |[0-9]{1,2}[.)] |\||<|\.\. |={2,}|\*\*|[_*]*Tab)", re.I
+)
+"""How a line begins that goes on from none: a heading, an item, a caption, a tag."""
+
+_ENDED = re.compile(r"[.:;!?>|。：；][\s*_]*$")
+"""The end of a line that a sentence ends with."""
+
+
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
+def _begins(sentence: str, size: str) -> tuple[Opened, ...]:
+    """The quantities with which a sentence begins, one after another; none where something else
+    follows them by `and`. `size` is the unit that the text gives all numbers."""
+    bare = _TAG.sub("", unmarked(sentence)).strip(" \t#=>-–*•.:：")
+    if _COMPARES.search(bare) or _NO_TRAINING.search(bare) or of_a_node(bare):
+        return ()
+    if heard_in(sentence).of_kernels:
+        return ()
+    rest = _COMMA.sub(" ", _LEADS.sub("", _CALLED_TABLE.sub("", bare), count=1))
+    rest = _APART.sub(r"\1 (\3) \2", rest)
+    found: list[Opened] = []
+    while told := _first(rest, size):
+        phrase, meant, rest = told
+        if any(each.said.field == meant.field for each in found):
+            return ()
+        found.append(Opened(phrase, meant))
+        joined = _JOINS.match(rest)
+        if joined is None:
+            break
+        rest = rest[joined.end() :]
+        if joined[1] is None and not _first(rest, size):  # settings behind a comma
+            break
+    else:
+        return ()
+    of_memory = len(found) == 1 and found[0].said.field == "memory"
+    return () if of_memory and not heard_in(sentence).of_memory else tuple(found)
+
+
+MOST_WORDS = 10
+"""Words of the name of a quantity with its unit."""
+
+
+def _first(text: str, size: str) -> tuple[str, Said, str] | None:
+    """The quantity with which a text begins, in its words, and the text behind it."""
+    ends = (
+        [found.end() for found in _WORD.finditer(text)][:MOST_WORDS] if text[:1].isalpha() else ()
+    )
+    for end in reversed(ends):
+        phrase, rest = text[:end].rstrip(" ,;:."), text[end:]
+        rest = text[len(phrase) : end] + rest
+        if not _MAY_FOLLOW.match(rest) or _NO_PLAIN_NUMBERS.match(rest):
+            continue
+        told = said(phrase)
+        if told is not None and not told.unit_known and (own := _size_behind(rest) or size):
+            phrase = f"{phrase} ({own})"
+            told = said(phrase)
+        if told is None or told.field not in _MEASURED or not told.unit_known:
+            continue
+        if whose := _OF_EACH.match(rest):
+            phrase = f"{phrase} per GPU"
+            told = said(phrase) if whose[1] else None
+        return (phrase, told, _ASIDE.sub("", rest, count=1)) if told else None
+    return None
+
+
+def _size_behind(rest: str) -> str:
+    """The unit that a text gives a quantity behind other words of it; empty where it gives none."""
+    found = _SIZE_BEHIND.match(rest)
+    return found[1] or found[2] if found else ""
+
+
+_SIZE_BEHIND = re.compile(
+    r"(?:[^,.;:()\[\]]|,(?= in\b)){0,60}?"
+    r"(?:[(\[]\s*(?:in )?(seconds|secs?|milliseconds|msecs?|ms|s|[MG]i?B)\s*[)\]]"
+    r"|(?<=[, ])in (seconds|secs?|milliseconds|msecs?|ms|[MG]i?B)\b(?!\s*(?:per\b|/)))",
+    re.IGNORECASE,
+)
+"""Words behind a quantity, and its unit: `Step time of the dense models (s)`."""
+
+_APART = re.compile(
+    r"^((?:(?:training|mean|average|avg\.?|median|per-GPU|total|overall) ){0,3}"
+    r"(?:throughput|speed|performance|rate)s?)(?=\s) ?([^.;:()\[\]]{1,60}?) ?"
+    r"[(\[]\s*(?:in )?([A-Za-z]+(?:(?:/| per )[A-Za-z]+){1,2}|TFLOPS)\s*[)\]]",
+    re.IGNORECASE,
+)
+"""How fast something was, and behind words of what it was in which unit: `Training throughput of
+Llama models (tokens/s/GPU)`."""
+
+_MEASURED = {
+    "step_time", "model_flops_rate", "memory", "tokens_per_s", "tokens_per_gpu_per_s", "mfu", "hfu",
+    "samples_per_s", "samples_per_gpu_per_s", "step_rate", "item_rate",
+}  # fmt: skip
+
+_WORD = re.compile(r"\S+")
+
+_COMMA = re.compile(r", (?=(?:in|per|each) )", re.IGNORECASE)
+"""A comma between a quantity and its unit: `Peak memory, in GiB`."""
+
+_LEADS = re.compile(
+    r"^(?:(?:here|below|above|in the table)? ?(?:is|are|we|this table|the (?:following )?table"
+    r"(?: below)?"
+    r"|(?:all |the )*(?:numbers|values|cells|entries|results|figures|columns?)(?: below| here)?"
+    r"|(?:each|every) (?:cell|entry|number|value|column))"
+    r" (?:list|report|show|give|present|contain|measure|hold|are|is)s?(?: in)?(?: the| our)? )?"
+    r"(?:(?:the|our|achieved|obtained|measured|observed|resulting|overall|end-to-end) ){0,3}",
+    re.IGNORECASE,
+)
+"""Words in front of a quantity that a sentence declares."""
+
+_MAY_FOLLOW = re.compile(
+    r"\s*(?:$|[.,;:([{&–—]|- |/ )"
+    r"|\s+(?:for|of|on|when|while|during|with|without|in|as|by|across|over|at|using|under|versus"
+    r"|vs|against|reached|achieved|measured|obtained|reported|observed|from|after|before|we|and|is"
+    r"|are|training|pre-?training|fine-?tuning)\b",
+    re.IGNORECASE,
+)
+"""Text behind a quantity that leaves it what it is."""
+
+_NO_PLAIN_NUMBERS = re.compile(
+    r"\s*[,(\[]?\s*(?:in (?:units|thousand|million|billion|[kKM]\b|[0-9])|thousand|million|[kKM]\b"
+    r"|[x×*÷/] ?1|relative|normali[sz]ed|log|speed-?up|per\b|/ ?(?:node|host|machine))"
+    r"|\s+(?:is|are|was|of|at|reached) (?:about |around |over )?[0-9]"
+    r"|\s+(?:vs\.?|versus|against) (?!(?:(?:the|global|micro|total|number of|model|max) )*(?:batch"
+    r"|sequence|seq|context|GPUs?|devices?|nodes?|sizes?|length|parameters|layers?|parallel)\b)",
+    re.IGNORECASE,
+)
+"""Text behind a quantity after which numbers are not of it as they stand, or one is told."""
+
+_OF_EACH = re.compile(
+    r"\s*,?\s*[(]?(?:for|of|on|by|per) (?:each|every|one|a single|an individual|any) "
+    r"(?:(GPU|device|card|chip|NPU|accelerator|GCD|rank)|node|host|machine|server)\b",
+    re.IGNORECASE,
+)
+
+_ASIDE = re.compile(r"^\s*\([^()]{0,60}\)(?=\s+(?:and|&)\s|\s*,)")
+"""A remark between two quantities: `Step time (s) (left) and peak memory (GB) (right)`."""
+
+_JOINS = re.compile(
+    r"\s*(?:,?\s+(and|as well as|together with|along with|plus)\s+|(&)\s*|,\s+|(/)\s+)"
+)
+"""Signs and words between two quantities."""
+
+
+def _unit_of_all(lines: Sequence[Line]) -> str:
+    """The unit that the text above a table gives all its numbers; empty where it gives none."""
+    found = {
+        m[1] for line in lines if len(line.text) <= LONGEST
+        for m in _UNITS.finditer(unmarked(line.text))
+    }  # fmt: skip
+    return found.pop() if len(found) == 1 else ""
+
+
+_UNITS = re.compile(
+    r"\b(?:units?\s*(?:[:=]|is\b|are\b)\s*|(?:all |the )?(?:numbers|values|times?|timings|cells"
+    r"|entries|results|figures)(?: below| here)? (?:are |is )?(?:all |given |reported |shown )?"
+    r"(?:in )?)(seconds|secs?|milliseconds|msecs?|ms|s|[MG]i?B)\b(?!\s*(?:per\b|/))",
+    re.IGNORECASE,
+)
+"""A sentence that says in what all numbers of a table are: `Units: seconds.`"""
+
+
+def opened_labels(
+    grid: Grid, schema: Schema, lines: Sequence[Line], legend: Mapping[str, str]
+) -> dict[str, str]:
+    """Labels with the quantity that the text which opens a table names: the one that says nothing,
+    of numbers alone, and those that only name one quantity each."""
+    labels = [plain(text) for text in grid.header()]
+    if grid.labels or len(set(labels)) < len(labels):
+        return {}
+    columns = header(labels, schema)
+    asked = [n for n, c in enumerate(columns) if n and labels[n] not in legend and _open(c)]
+    asked = [n for n in asked if numbers_alone(grid, n)]
+    told = [
+        (of_whom, each.said.field) for each in (opened(lines) if asked else ())
+        if (of_whom := _of_whom(each, lines)) and each.said.field in fields(schema)
+    ]  # fmt: skip
+    held = {c.spec.name for n, c in enumerate(columns) if c.spec and n not in asked}
+    found: dict[str, str] = {}
+    for phrase, field in told:
+        named = [n for n in asked if _noun(labels[n], field)]
+        if len(named) == 1 and field not in held:
+            found[labels[named[0]]] = phrase
+            held.add(field)
+    rest = [phrase for phrase, field in told if field not in held]
+    free = [n for n in asked if labels[n] not in found and columns[n].spec is None]
+    if len(rest) != 1 or len(free) != 1 or _COUNTS_STEPS.fullmatch(labels[0]):
+        return found
+    (at,) = free
+    if _SAYS_NOTHING.fullmatch(labels[at]) or generic(columns[at]):
+        found[labels[at]] = rest[0]
+    return found
+
+
+def _open(column: Column) -> bool:
+    """Whether a label does not say in what the numbers of its column are."""
+    if column.spec is None:
+        return not column.degrees
+    return column.spec.quantity is not None and not column.unit_known
+
+
+def numbers_alone(grid: Grid, at: int) -> bool:
+    """Whether a column holds numbers without a unit, outcomes and nothing else."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
+    numbers = [text for text in texts if _NUMBER.fullmatch(text)]
+    return bool(numbers) and all(
+        text in numbers or not text or _NO_NUMBER.fullmatch(text) for text in texts
+    )
+
+
+_NUMBER = re.compile(r"[~≈]?\s*[0-9][0-9.,'’]*(?:\s*(?:±|\+/-)\s*[0-9.,]+)?")
+
+_NO_NUMBER = re.compile(r"[-–—/]+|n/?a|none|(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)", re.I)
+
+
+def _of_whom(each: Opened, lines: Sequence[Line]) -> str:
+    """The words of a quantity, with whose it is where the text above says that of all its rates;
+    empty where nobody knows."""
+    whose = whose_rates([line.text for line in lines], each.said.field)
+    if not whose or each.said.field not in _OF_ALL:
+        return each.phrase
+    told = said(f"{each.phrase} {whose}") if whose in ("per GPU", "(total)") else None
+    return f"{each.phrase} {whose}" if told else ""
+
+
+_OF_ALL = {"tokens_per_s", "samples_per_s", "item_rate"}
+
+
+def _noun(label: str, field: str) -> bool:
+    """Whether a label names a quantity and says no more of it: `Mem.`, `Time`."""
+    form = _NOUNS.get(field)
+    return form is not None and form.fullmatch(label.strip(" .:")) is not None
+
+
+_NOUNS = {
+    "step_time": re.compile(
+        r"(?:(?:avg|average|mean|median|wall|step|iter(?:ation)?)[. _-]*)?"
+        r"(?:time|t|latency|duration)|step|iter(?:ation)?", re.IGNORECASE,
+    ),
+    "memory": re.compile(
+        r"(?:(?:peak|max(?:imum)?|gpu)[. _-]*){0,2}(?:mem(?:ory)?|vram|hbm)"
+        r"(?:[. _-]*(?:usage|use|used|footprint))?|peak", re.IGNORECASE,
+    ),
+    "mfu": re.compile(r"mfu|(?:flops? )?util(?:i[sz]ation)?", re.IGNORECASE),
+    "hfu": re.compile(r"hfu|(?:flops? )?util(?:i[sz]ation)?", re.IGNORECASE),
+    "model_flops_rate": re.compile(r"[TP]?FLOPS?|FLOP/s", re.IGNORECASE),
+}  # fmt: skip
+"""Labels that name a quantity without its unit."""
+
+_SAYS_NOTHING = re.compile(
+    r"|(?:(?:our|measured|mean|average|avg\.?|median) )?"
+    r"(?:values?|results?|measurements?|numbers?|figures?)"
+    r"|ours(?: \(measured\))?|we|this work|measured|observed|achieved|actual|mean|average|avg\.?"
+    r"|median|metric|reading|训练结果|结果|数值|值|実測値|測定値|結果|측정값|결과",
+    re.IGNORECASE,
+)
+"""Labels of a column of what was measured, whatever it is."""
+
+_COUNTS_STEPS = re.compile(r"(?:train(?:ing)? |global )?(?:steps?|iter(?:ation)?s?|epochs?)", re.I)
+"""The label of a first column below which rows are points of one run."""

@@ -273,9 +273,11 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
 
 
 _CELLS_ARE = re.compile(
-    r"\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
+    r"(?:\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
     r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
     r"(?: as)?)\b"
+    r"|(?:(?:each|every) (?:cell|entry)|\b(?:cell|cells|entries|(?:cell )?format|in each cell))"
+    r"\s*[:=])"
     r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
     r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
     r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*"

@@ -225,6 +225,13 @@ def _whose(above: Above, near: Above) -> _Scope | None:
     return said or next(filter(None, map(_as_listed, reversed(near()))), None)
 
 
+def whose_rates(texts: Sequence[str], field: str) -> str:
+    """Whose the rates of a field are, as words behind a label, by the nearest text above a table
+    that says it of all its rates; empty where none does."""
+    told = next(filter(None, map(_scope, reversed(texts))), None)
+    return told.whose if told is not None and field in told.fields else ""
+
+
 def _with_scopes_of_sides(grid: Grid, schema: Schema, above: Above, near: Above) -> Grid:
     """The grid with the rates of several sides of one device where the nearest sentence above says
     so: `MI325X tokens/s | MI355X tokens/s`."""

@@ -61,8 +61,11 @@ from assay.ingest.tables.named_above import (
     declares,
     heard_in,
     meant_above,
+    numbers_alone,
     of_a_node,
     of_set_up_alone,
+    opened,
+    opened_labels,
     opens_table,
     said_above,
 )
@@ -95,7 +98,12 @@ from assay.ingest.tables.sides import (
     with_unknown_devices,
 )
 from assay.ingest.tables.turned import grouped_below, metrics_down, turned_grid
-from assay.ingest.tables.units_beside import unit_of_all, with_unit_column, with_units
+from assay.ingest.tables.units_beside import (
+    unit_of_all,
+    whose_rates,
+    with_unit_column,
+    with_units,
+)
 from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     ALTERS,
@@ -188,10 +196,17 @@ def _ways(
     """The views of a grid that may hold something measured."""
 
     around = (*above, *declared)
+    shown = dict(enumerate(plain(label) for label in grid.header()))
+    again = {
+        shown[n]: f"{how['recompute'].replace('none', 'no')} recompute"
+        for n, how in _recomputed(shown, around).items()
+    }
 
     def side(label: str) -> str | None:
         if named_side(label, schema):
             return label
+        if label in again:
+            return again[label]
         length = _length(label).get("seq_len")
         lengths = length is not None and (_over_lengths(grid) or _of_lengths_told(grid, around))
         return f"seq_len {length}" if lengths else None
@@ -203,6 +218,7 @@ def _ways(
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     labels |= _listed_in_order(grid, above) | _latencies(grid, schema)
     grid = _with_rates(with_units(grid, schema, above), above)
+    labels |= _opened_by(grid, schema, _under_headings(above, declared), labels)
     labels |= _declared_of(grid, schema, above, declared)
     told = dict.fromkeys(
         each[0] for at, label in enumerate(grid.header())
@@ -331,8 +347,45 @@ def _by_text(
     ):
         yield View(alone, groups, melted=True)
     by_text = _by_caption(grid, schema, above, declared)
-    if groups := by_text or _by_ratio(grid, schema, above, declared):
+    by_text = by_text or _by_ratio(grid, schema, above, declared)
+    if groups := by_text or _by_opening(grid, schema, _under_headings(above, declared)):
         yield View(grid, groups, melted=True)
+
+
+def _by_opening(grid: Grid, schema: Schema, around: Sequence[Line]) -> tuple[Group, ...]:
+    """The group of a table of one set-up, which its one column without a meaning is called by,
+    beside settings alone: of the one quantity with which the text begins that opens it."""
+    columns = header(grid.header(), schema)
+    free = [n for n, c in enumerate(columns) if n and c.spec is None and not c.degrees]
+    settings = [c for n, c in enumerate(columns) if n not in free and (n or c.spec)]
+    if len(free) != 1 or not settings or not all(map(_sets, settings)) or len(grid.heads) != 1:
+        return ()
+    (at,), label = free, columns[free[0]].label
+    told = opened(around) if _names_one(label) and numbers_alone(grid, at) else ()
+    if len(told) != 1 or any(_GUESSED.search(line.text) for line in around):
+        return ()
+    if told[0].said.field not in fields(schema) or whose_rates(
+        [line.text for line in around], told[0].said.field
+    ):
+        return ()
+    most = told[0].said.field == "memory"
+    own = {at: _of_quantity(label, told[0].said, schema, most=most)}
+    return (Group(common(columns, own), own, label, named_side(label, schema), at),)
+
+
+def _sets(column: Column) -> bool:
+    """Whether a column holds what was set, or degrees of parallelism."""
+    return bool(column.degrees or (column.spec and column.spec.configuration))
+
+
+def _names_one(label: str) -> bool:
+    """Whether a label may be the name of a set-up, and is that of no setting and no quantity."""
+    return (
+        _NAMES.search(label) is not None
+        and not _OF_A_SET_UP.fullmatch(label)
+        and not comparing(["", label])
+        and not set(split(english(label))) & (_COUNTERS | _OTHER_THINGS - DEVICE)
+    )
 
 
 def _sides_alone(grid: Grid, schema: Schema) -> Grid | None:
@@ -526,6 +579,21 @@ def _declared_of(
     if of_one_device(labels[fast[0]]) and not any("_gpu_" in field for field in rated):
         return {}
     return {labels[fast[0]]: min(told)}
+
+
+def _under_headings(above: Sequence[Line], declared: Sequence[Line]) -> Sequence[Line]:
+    """The lines above a table, below the headings around its own that say what its tables are of;
+    sentences there may open other tables."""
+    return (*(line for line in declared if line.text.lstrip().startswith("#")), *above)
+
+
+def _opened_by(
+    grid: Grid, schema: Schema, around: Sequence[Line], labels: Mapping[str, str]
+) -> dict[str, str]:
+    """Labels that say nothing themselves, as the text that opens their table says it of them."""
+    if any(_GUESSED.search(line.text) for line in around):
+        return {}
+    return opened_labels(grid, schema, around, labels)
 
 
 def _listed_in_order(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
@@ -993,6 +1061,9 @@ def _named_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema
     nobodys = any(of_a_node(line.text) for line in nearest)
     if found is None and not nobodys and (rated := unit_of_all(nearest)):
         found = said(f"throughput ({rated})")
+    if found is None or not found.unit_known:
+        begins = opened(_under_headings(above, declared))
+        found = begins[0].said if len(begins) == 1 else found
     return found if found is not None and found.field in fields(schema) else None
 
 
