@@ -93,7 +93,8 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    found = map(_in_digits, map(_undivided, apart(held or list(delimited_blocks(lines)))))
+    each = map(_under_title, apart(held or list(delimited_blocks(lines))))
+    found = map(_in_digits, map(_undivided, each))
     yield from _all_pointed(found, lines, declared=declared)
 
 
@@ -108,6 +109,15 @@ def _in_sections(grid: Grid) -> bool:
         and not any(_DIGIT.match(cell.text) for cell in row.cells)
         for row in grid.rows
     )
+
+
+def _under_title(grid: Grid) -> Grid:
+    """A grid with the title that stands over all of its labels, in one cell, for its caption."""
+    if len(grid.heads) < len(("title", "labels")) or not grid.heads[0].one or grid.labels:
+        return grid
+    title = plain(grid.heads[0].cells[0].text)
+    caption = f"{grid.caption.rstrip(' .:')}. {title}" if grid.caption else title
+    return replace(grid, heads=grid.heads[1:], caption=caption)
 
 
 def _undivided(grid: Grid) -> Grid:
