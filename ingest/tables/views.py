@@ -55,6 +55,7 @@ from assay.ingest.tables.header_rows import (
     over_counts,
     quantities,
     shared_out,
+    with_labels_told,
 )
 from assay.ingest.tables.named_above import (
     SENTENCE_END,
@@ -196,7 +197,8 @@ def _ways(
         lengths = length is not None and (_over_lengths(grid) or _of_lengths_told(grid, around))
         return f"seq_len {length}" if lengths else None
 
-    whole = headed(with_unit_column(grid, schema), schema, side)
+    told_of = with_labels_told(grid, schema, above)
+    whole = headed(with_unit_column(told_of, schema), schema, side)
     grid = parted(whole, schema, above, side)
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
     grid = _of_its_rows(grid) if grid is not whole and _over_lengths(whole) else grid
