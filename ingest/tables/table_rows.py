@@ -64,7 +64,7 @@ from assay.ingest.columns.format_columns import (
     switch_format,
     without_said_formats,
 )
-from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.headers import Column, generic, plain
 from assay.ingest.columns.number_formats import EVERY, all_mixed, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
@@ -92,6 +92,7 @@ from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.subject import (
     BOUNDS,
+    RATES,
     TALLIED,
     about_training,
     described,
@@ -202,7 +203,7 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.sides import Group
-from assay.ingest.tables.turned import turned_grid, unpivoted
+from assay.ingest.tables.turned import names_in_one_column, turned_grid, unpivoted
 from assay.ingest.tables.units_beside import (
     names_metrics,
     of_all_below,
@@ -253,7 +254,11 @@ def _document(
 
     Raises IrregularError where the rows of a long one have to be read one by one.
     """
-    found = [long.grid] if long else list(grids(lines, region.source.name))
+    found = (
+        [long.grid]
+        if long
+        else [names_in_one_column(grid, schema) for grid in grids(lines, region.source.name)]
+    )
     bounds = [] if long else [(grid.begin, grid.end) for grid in found]
     place, at = Place(over=captions.numbered_over(lines, bounds)), 0
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
@@ -1133,7 +1138,8 @@ class _Table:
 
     def _first_measured(self, record: Record, group: Group) -> Cell | None:
         """The first cell of a row that was a column with a measured number: there it stands."""
-        names = (c.spec.name for _, c in group.placed if c.spec and c.spec.quantity)
+        names = [c.spec.name for _, c in group.placed if c.spec and c.spec.quantity]
+        names += ["step_time", *RATES] if any(generic(c) for _, c in group.placed) else []
         return next((record.cells[name] for name in names if name in record.cells), None)
 
     @cached_property
