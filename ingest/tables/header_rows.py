@@ -336,10 +336,35 @@ def of_its_side(label: str, sides: Sequence[str]) -> tuple[str, str] | None:
     return (base, side) if sign and side in sides else None
 
 
-_AXES = re.compile(r"([^\\/|]+?)(?:\s*(?:\\+|╲)\s*|\s+[/|]\s+)([^\\/|]+)")
+_AXES = re.compile(r"([^\\/|×]+?)(?:\s*(?:\\+|╲|×)\s*|\s+(?:[/|x]|vs\.?|versus)\s+)([^\\/|×]+)")
 """The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
 
-_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s*[A-Za-z]+)?")
+_OF_AXES = {
+    "batch": "batch size", "batches": "batch size", "b": "batch size", "length": "sequence length",
+    "len": "sequence length", "lengths": "sequence length", "s": "sequence length",
+}  # fmt: skip
+"""Names of an axis beside another, which say less where they stand alone."""
+
+_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s?(k)(?![A-Za-z]))?(?:\s*[A-Za-z]{2,})?", re.IGNORECASE)
+
+
+LEAST_LENGTH = 16
+"""Tokens below which nothing is trained on sequences."""
+
+
+def _too_short(column: Column, numbers: Sequence[re.Match[str] | None]) -> bool:
+    """Whether numbers are said to be lengths, and are none."""
+    if column.spec is None or column.spec.name != "seq_len":
+        return False
+    return any(int(_number_of(each, "seq_len")) < LEAST_LENGTH for each in numbers if each)
+
+
+def _number_of(label: re.Match[str], name: str) -> str:
+    """The number that a label counts, lengths in powers of two; empty where it is in thousands of
+    anything else."""
+    if label[2]:
+        return str(int(label[1].replace(",", "")) * 1024) if name == "seq_len" else ""
+    return label[1].replace(",", "")
 
 
 def counts(column: Column | None) -> TypeGuard[Column]:
@@ -359,16 +384,21 @@ def axes(
     labels = [_COUNT.fullmatch(column.label) for column in columns[1:]]
     if corner is None or not all(labels):
         return None
-    down, across = (header([text.strip(" ↓→")], schema)[0] for text in corner.groups())
+    names = (text.strip(" ↓→") for text in corner.groups())
+    down, across = header([_OF_AXES.get(name.casefold(), name) for name in names], schema)
     first = [row.cells[0].text for row in grid.rows if row.cells]
     named = not any(map(_COUNT.fullmatch, first))
     if "→" in corner[1] or "↓" in corner[2] or (named and not counts(across) and counts(down)):
         down, across = across, down
+    if _too_short(across, labels):
+        down, across = across, down  # `batch \ seq` over `1 | 2 | 4`
+    if _too_short(down, [_COUNT.fullmatch(plain(text)) for text in first]):
+        return None
     if not counts(across) or across.spec is None:
         return None
     name = across.spec.name
-    told = [{name: label[1].replace(",", "")} for label in labels if label]
-    return replace(down, label=columns[0].label), told
+    told = [{name: _number_of(label, name)} for label in labels if label]
+    return (replace(down, label=columns[0].label), told) if all(t[name] for t in told) else None
 
 
 def over_counts(

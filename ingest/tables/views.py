@@ -793,6 +793,8 @@ _A_LENGTH = re.compile(
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
+_BATCHES = re.compile(r"\b(?:batch|[gm]?bs)(?:es| ?size)?\b|批", re.IGNORECASE)
+
 _OF_OTHERS_IN_K = re.compile(
     r"\bvocab|\btokens? (?:per|/) ?(?:batch|step|update)|\bbatch(?:es)? of\b|\bresolution|词表",
     re.IGNORECASE,
@@ -803,9 +805,12 @@ _OF_OTHERS_IN_K = re.compile(
 def _of_lengths_told(grid: Grid, above: Sequence[Line]) -> bool:
     """Whether lengths that head columns are such: the text around says of them, or there are
     several in letters, `8K | 16K | 32K`, and it says of nothing else that is counted so."""
+    labels = [plain(label) for label in grid.header()]
+    both = _BOTH_AXES.fullmatch(labels[0].strip("*` ")) if labels else None
+    if both and _BATCHES.search(both[2]) and not _LENGTHS.search(labels[0]):
+        return False
     if any(_LENGTHS.search(line.text) for line in above):
         return True
-    labels = [plain(label) for label in grid.header()]
     in_k = [label for label in labels if _IN_LETTERS.fullmatch(label) and _length(label)]
     return len(in_k) > 1 and not any(_OF_OTHERS_IN_K.search(line.text) for line in above)
 
