@@ -43,9 +43,7 @@ from assay.ingest.columns.column_cells import (
     whole_numbers,
     whose_batches,
 )
-from assay.ingest.columns.composite import (
-    remark,
-)
+from assay.ingest.columns.composite import model_of_side, remark
 from assay.ingest.columns.footnotes import (
     NEAR,
     WITHIN,
@@ -115,7 +113,9 @@ from assay.ingest.columns.titles import (
     SIZES,
     counted_before_name,
     counted_devices,
+    family_first,
     family_named,
+    family_of_sizes,
     format_named,
     length_named,
     model_named,
@@ -1079,8 +1079,8 @@ class _Table:
                 if one
                 else cell._replace(state="unknown")
             )
-        if "model" not in record.cells and model_named(group.label) == group.label:
-            record.cells["model"] = Cell(group.label, head.line, head.column, value_origin="stated")
+        if "model" not in record.cells and (of_model := model_of_side(group.label)):
+            record.cells["model"] = Cell(of_model, head.line, head.column, value_origin="stated")
         if "seq_len" not in record.cells and (length := length_named(group.label)):
             told = Cell(length, head.line, head.column, value_origin="stated")
             record.cells["seq_len"] = told
@@ -1156,14 +1156,24 @@ class _Table:
         heading that names the family."""
         if self._corner:
             return self._corner
-        size, title = record.cells.get("model_size"), self.titles[-1] if self.titles else None
-        family = family_named(title.text) if title else None
-        if title is None or family is None or size is None or size.state != "value":
+        size = record.cells.get("model_size")
+        if self._family is None or size is None or size.state != "value":
             return None
+        family, line, column = self._family
         sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
-        return Cell(
-            f"{family} {size.text}{sign}", title.number, title.column, value_origin="stated"
-        )
+        return Cell(f"{family} {size.text}{sign}", line, column, value_origin="stated")
+
+    @cached_property
+    def _family(self) -> tuple[str, int, int] | None:
+        """The family of models that a label names over their sizes, or the heading, and where."""
+        for head in self.grid.heads[-1:]:
+            for cell in head.cells:
+                if family := family_of_sizes(plain(cell.text)):
+                    return family, cell.line, cell.column
+        for title in self.titles[-1:]:
+            if family := family_named(title.text) or family_first(title.text):
+                return family, title.number, title.column
+        return None
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
