@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from assay.ingest.columns.titles import format_named, model_named
+from assay.ingest.columns.titles import family_named, format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
@@ -885,6 +885,41 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
             return {}
         said |= told
     return said if alone or len(parts) > 1 or {"model", "dtype"} <= said.keys() else {}
+
+
+def model_of_side(label: str) -> str | None:
+    """The model that the label of a column is of: it is all that it says, or stands before its size
+    in brackets, or beside what it ran on, in or with.
+
+    >>> model_of_side("Kestrel2 34B"), model_of_side("Kestrel2 34B A100 80GB, FP8")
+    ('Kestrel2 34B', 'Kestrel2 34B')
+    >>> model_of_side("GPT-2 (124M)"), model_of_side("Kestrel2-34B LoRA")
+    ('GPT-2', 'Kestrel2-34B')
+    >>> model_of_side("Kestrel2 34B as teacher"), model_of_side("Stage 2 (7B)")
+    (None, None)
+    """
+    if len(label) > LONGEST:
+        return None
+    model, sized = model_named(label), _REMARKED.search(label.strip())
+    if model is None and sized and size_alone(sized[1]):
+        return family_named(label.strip()[: sized.start()].strip())
+    if model is None or model == label:
+        return model
+    before, _, behind = label.partition(model)
+    rest = (part.strip(_AROUND) for part in (before, *_APART_OF.split(behind.strip(_AROUND))))
+    return (
+        model
+        if all(not part or named(part) or _BESIDE_MODELS.fullmatch(part) for part in rest)
+        else None
+    )
+
+
+_BESIDE_MODELS = deferred(
+    r"(?:full|q?-?lora|sft|dpo|ppo|grpo|(?:full |continued )?(?:pre-?|fine-?)?(?:train|tun)ing"
+    r"|q?lora (?:fine-?)?tuning|dense|baseline|ours|base|instruct|chat)",
+    re.IGNORECASE,
+)
+"""Words beside the name of a model for how it was trained, or which of its checkpoints it is."""
 
 
 def model_in_format(text: str) -> dict[str, str]:

@@ -980,6 +980,8 @@ def _says_little(label: str) -> bool:
         for word in split(timeless(english(label)))
     }
     known = PLAIN | MEAN | (DEVICE if words & DEVICE else WHOLE) | {"/"}
+    if len(words) == 1 and words <= {"achieved", "sustained"}:
+        return True
     return bool(words & GENERIC) and not words - GENERIC - known
 
 

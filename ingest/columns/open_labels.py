@@ -18,7 +18,7 @@ from math import prod
 from assay.ingest.columns.composite import named, size_alone
 from assay.ingest.columns.headers import RESERVED, header, plain
 from assay.ingest.columns.subject import names_rates
-from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.columns.titles import SIZED, family_of_sizes, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.grids.ratios import COMPARED
 from assay.ingest.schema.record import REMEMBERED, Schema
@@ -391,6 +391,9 @@ def with_models(grid: Grid) -> Grid:
     where no other column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under
     `model id` name none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
+    sizes = [at for at, label in enumerate(grid.header()) if family_of_sizes(plain(label))]
+    if len(sizes) == 1 and not grid.labels:
+        grid = _with_labels(grid, {sizes[0]: "model size"})
     corner = not grid.labels and labels[:1] == [""] and labels.count("") == 1
     if grid.labels or not (corner or {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES)):
         return grid
@@ -454,8 +457,9 @@ LEAST_LENGTH = 128
 def _with_labels(grid: Grid, told: Mapping[int, str]) -> Grid:
     """The grid with other labels over some of its columns."""
     last = grid.heads[-1]
-    cells = tuple(c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells))
-    return _last_labelled(grid, cells)
+    return _relabelled(
+        grid, [c._replace(text=told.get(n, c.text)) for n, c in enumerate(last.cells)]
+    )
 
 
 def with_variants(grid: Grid, titles: Iterable[str]) -> Grid:

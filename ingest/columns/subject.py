@@ -96,6 +96,8 @@ _TRAINING = re.compile(
     r"|\b(?:micro|global|local)[ -]?batch|\bdata[ -]?parallel|\bgradient accumulation"
     r"|\bgrad\.? accum|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b"
     r"|\bzero[ -]?bubble|\bFSDP|\bZeRO-?[123]\b|\bDDP\b"
+    r"|(?:\b|_)train_(?:micro_)?batch_size\b|\b(?:pre)?train\w*\.py\b|\bfine_?tun\w*\.py\b"
+    r"|\brun_(?:clm|mlm|plm|sft)\w*\.py\b"
     r"|\b(?:trainiert|entra[iî]n|entrena(?:r|do|da|mos|miento)|treina(?:r|do|da|mos|mento))",
     re.IGNORECASE,
 )
@@ -155,7 +157,7 @@ def _speaks(text: str) -> tuple[bool, bool]:
 _OF_TRAINING = (
     "train", "tun", "训练", "微调", "学習", "トレーニング", "학습", "обуч", "entren", "trein",
     "entraî", "batch", "parallel", "lora", "checkpoint", "1f1b", "accum", "bubble", "fsdp", "zero",
-    "ddp",
+    "ddp", "run_",
 )  # fmt: skip
 """One of these is in small letters in every text that `_TRAINING` is found in: most lines have
 none, and an expression takes ten times as long to say so."""

@@ -180,6 +180,9 @@ def length_named(text: str) -> str | None:
     return str(round(float(digits[:-1]) * suffix("k", "seq_len", digits[:-1])))
 
 
+LONGEST_TITLE = 200
+"""Characters of a heading beyond which it is prose."""
+
 LONGEST_NAME = 80
 """Letters beyond which a text is no name of a run."""
 
@@ -780,6 +783,49 @@ def family_named(text: str) -> str | None:
     if found is None or devices(text) or names_format(text) or _NO_FAMILY.match(found[1]):
         return None
     return found[1]
+
+
+_PUBLIC_FAMILY = (
+    r"(?:BERT|GPT|LL[Aa]MA|Llama|OPT|BLOOM|Falcon|Mistral|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia"
+    r"|MPT|Nemotron|Granite|OLMo|m?T5|ViT|DiT|Mamba)(?:[- ]?[0-9](?:\.[0-9])?)?"
+)
+
+_FAMILY_FIRST = deferred(
+    rf"[\s#*\d.]*?({_PUBLIC_FAMILY})"
+    r"(?:[- ](?:style )?(?:models?|family|series|pre-?training|training|fine-?tuning|results|runs"
+    r"|scaling|sizes))*\s*"
+    r"(?:[,:(]|\b(?:on|with|in|using|over|at)\b)(?P<rest>.*)"
+)
+
+
+def family_first(text: str) -> str | None:
+    """The family of public models that a heading begins with, on what or with what it ran behind
+    it; rows below it print their sizes.
+
+    >>> family_first("### Llama-2 pre-training on H100"), family_first("## GPT-3, 8 nodes")
+    ('Llama-2', 'GPT-3')
+    >>> family_first("## GPT-3 with 7B experts"), family_first("## T5 (and BERT)")
+    (None, None)
+    """
+    found = _FAMILY_FIRST.fullmatch(text) if len(text) <= LONGEST_TITLE else None
+    rest = found["rest"] if found else ""
+    other = SIZED.search(rest) or re.search(rf"\b{_PUBLIC_FAMILY}\b", rest)
+    return found[1] if found and not other else None
+
+
+def family_of_sizes(label: str) -> str | None:
+    """The family of public models whose sizes a column holds by its label.
+
+    >>> family_of_sizes("GPT size"), family_of_sizes("Model size"), family_of_sizes("Batch size")
+    ('GPT', None, None)
+    """
+    found = _SIZES_OF_FAMILY.fullmatch(label) if len(label) <= LONGEST_NAME else None
+    return found[1] if found else None
+
+
+_SIZES_OF_FAMILY = deferred(
+    rf"({_PUBLIC_FAMILY})[ -](?:model )?(?:sizes?|params?|parameters|scale|规模|参数量?)"
+)
 
 
 def _named_with_size(text: str) -> str | None:

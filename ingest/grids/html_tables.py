@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from itertools import pairwise
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, SpansError, laid_out
 from assay.ingest.schema.record import Line
@@ -54,8 +55,11 @@ def _tables(lines: Sequence[Line], begin: int, end: int) -> Iterator[Grid]:
     reader.close()
     met: set[int] = set()
     for table in sorted(reader.done, key=lambda table: table.order):
-        if grid := table.grid(lines, begin, end, met):
-            yield grid
+        parts = table.parts()
+        firsts = [begin, *(begin + part.rows[0].line for part in parts[1:]), end]
+        for part, (first, last) in zip(parts, pairwise(firsts), strict=True):
+            if grid := part.grid(lines, begin, end, met):
+                yield replace(grid, begin=first, end=max(first + 1, last)) if parts[1:] else grid
 
 
 def _finished(text: str) -> str:
@@ -98,6 +102,19 @@ class _Table:
     caption: list[str] = field(default_factory=list)  # its words
     in_head: bool = False
 
+    def parts(self) -> list[_Table]:
+        """The table, or each of those that it holds below each other: a title over all columns and
+        labels below that begin a new one, which is of what the title says."""
+        rows = [row for row in self.rows if row.cells]
+        begins = [
+            0,
+            *(at for at in range(1, len(rows) - 2) if _begins_another(rows, at)),
+            len(rows),
+        ]
+        if len(begins) == len((0, 1)) or any(cell.rows > 1 for row in rows for cell in row.cells):
+            return [self]
+        return [replace(self, rows=rows[at:end]) for at, end in pairwise(begins)]
+
     def grid(self, lines: Sequence[Line], begin: int, end: int, met: set[int]) -> Grid | None:
         """The table; of the rows of one line all but the first, which is `met`, have their place
         in it."""
@@ -133,6 +150,20 @@ class _Table:
 
 def _headed(row: _Row) -> bool:
     return 0 < row.heads == len(row.cells)
+
+
+def _begins_another(rows: Sequence[_Row], at: int) -> bool:
+    """Whether a row below others is a title over the labels in the next one, and these over data;
+    each is of header cells."""
+    title, labels, data = rows[at : at + 3]
+    return (
+        all(map(_headed, (title, labels)))
+        and not _headed(rows[at - 1])
+        and not _headed(data)
+        and len(title.cells) == 1
+        and title.cells[0].columns == sum(cell.columns for cell in labels.cells) > 1
+        and not all(_A_NUMBER.match(cell.text) for cell in labels.cells[1:])
+    )
 
 
 _MOST_SPANNED = 3

@@ -28,7 +28,7 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
@@ -93,7 +93,8 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    found = map(_in_digits, map(_undivided, apart(held or list(delimited_blocks(lines)))))
+    each = map(_said_again, map(_under_title, apart(held or list(delimited_blocks(lines)))))
+    found = map(_in_digits, map(_undivided, each))
     yield from _all_pointed(found, lines, declared=declared)
 
 
@@ -108,6 +109,41 @@ def _in_sections(grid: Grid) -> bool:
         and not any(_DIGIT.match(cell.text) for cell in row.cells)
         for row in grid.rows
     )
+
+
+def _under_title(grid: Grid) -> Grid:
+    """A grid with the title that stands over all of its labels, in one cell, for its caption."""
+    if len(grid.heads) < len(("title", "labels")) or not grid.heads[0].one or grid.labels:
+        return grid
+    title = plain(grid.heads[0].cells[0].text)
+    caption = f"{grid.caption.rstrip(' .:')}. {title}" if grid.caption else title
+    return replace(grid, heads=grid.heads[1:], caption=caption)
+
+
+def _said_again(grid: Grid) -> Grid:
+    """A grid with what stands above for each sign that says that it stands here, too: `8B` over `"`
+    or `同上`."""
+    if not any(_AGAIN.fullmatch(cell.text) for row in grid.rows for cell in row.cells):
+        return grid
+    rows, above = list[GridRow](), tuple[GridCell, ...]()
+    for row in grid.rows:
+        cells = tuple(
+            cell._replace(text=above[at].text)
+            if at < len(above) and _AGAIN.fullmatch(cell.text) and above[at].text else cell
+            for at, cell in enumerate(row.cells)
+        )  # fmt: skip
+        rows.append(row if row.one else replace(row, cells=cells))
+        above = () if row.one or row.blank else cells
+    return replace(grid, rows=tuple(rows))
+
+
+_AGAIN = re.compile(
+    r"[-–—\s]{0,3}(?:[\"”“″〃]|''|,,|``|&quot;)[-–—\s]{0,3}"
+    r"|\(?(?:ditto|dito|idem|do\.|id\.|(?:(?:the )?same )?as above|see above|(?:wie|siehe) oben"
+    r"|s\. ?o\.|同上|上同|同前|상동)\)?",
+    re.IGNORECASE,
+)
+"""A cell that says that it holds what the one above it does."""
 
 
 def _undivided(grid: Grid) -> Grid:
@@ -1037,15 +1073,32 @@ _DEFINITIONS = [
 
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 
-_NO_ROOM = re.compile(
-    r"(?:^|[\s(>，。；,;])[*_`\"'“]*(-{1,3}|[–—×✗xX/]|[nN]/?[aA]|[Nn]a[Nn])[*_`\"'”]*\s*"
-    r"(?:(?:rows?|cells?|entries|values|runs)\s*)?(?:in (?:the|this|these) tables?\s*)?"
-    r"(?:means?|denotes?|indicates?|stands for|marks|are|is|were|was|ran|went|[=:：]|表示|代表"
-    r"|为|是)"
-    r"\s*(?:that )?(?:an? |the |where |runs that )?"
-    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|[显内]存(?:不足|溢出)|爆显存|メモリ不足"
-    r"|(?:did|does|do) not fit (?:on|in|into)\b)"
+_WITHOUT_ROOM = (
+    r"(?:(?i:out[ -]of[ -](?:GPU |device )?memory|OOM(?:ed)?\b)|[显内]存(?:不足|溢出|不够)|爆显存"
+    r"|メモリ不足|(?:did|does|do|would|could)(?:n['’]t| not) fit"
+    r"(?= (?:on|in|into|are|were|is|was)\b|[\s*_]*(?:[.,;:)]|$)))"
 )
+
+_A_SIGN = (
+    r"(-{1,3}|[–—×✗xX/]|[nN]/?[aA]|[Nn]a[Nn]|(?i:(?:an? |the )?(?:(?:en |em )?dash(?:es)?"
+    r"|hyphens?|cross(?:es)?|slash(?:es)?)(?![\w-])))"
+)
+
+_NO_ROOM = re.compile(
+    rf"(?:^|[\s(>，。；,;])[*_`\"'“]*{_A_SIGN}[*_`\"'”]*\s*"
+    r"(?:(?:rows?|cells?|entries|values|runs)\s*)?(?:in (?:the|this|these) tables?\s*)?"
+    r"(?:means?|denotes?|indicates?|stands? for|marks?|are|is|were|was|ran|went|[=:：]|表示|代表"
+    r"|为|是)"
+    r"\s*(?:that )?(?:an? |the |where |what |runs that )?"
+    rf"(?:[\w ]{{0,24}}\b)?{_WITHOUT_ROOM}"
+    rf"|{_WITHOUT_ROOM}[\w ]{{0,24}}? (?:marked|shown|given|denoted|indicated|written|noted)"
+    rf"(?: (?:as|with|by))? [*_`\"'“]*{_A_SIGN}(?=[*_`\"'”\s.,;:)]|$)"
+)
+
+_IN_WORDS = {
+    "dash": ("-", "--", "–", "—"), "hyphen": ("-",), "cross": ("×", "✗", "x", "X"), "slash": ("/",),
+}  # fmt: skip
+"""Signs by their names."""
 
 
 def no_room(lines: Sequence[Line]) -> frozenset[str]:
@@ -1053,9 +1106,21 @@ def no_room(lines: Sequence[Line]) -> frozenset[str]:
 
     >>> sorted(no_room([Line(1, "**-** in the table means out of memory.", 1, {})]))
     ['-']
+    >>> sorted(no_room([Line(1, "Runs that did not fit are marked with a cross.", 1, {})]))
+    ['X', 'x', '×', '✗']
     """
     texts = [line.text for line in lines if len(line.text) <= LONGEST]
-    return frozenset(found for text in texts for found in _NO_ROOM.findall(text))
+    signs = (each for text in texts for found in _NO_ROOM.findall(text) for each in found if each)
+    return frozenset(each for sign in signs for each in _signs(sign))
+
+
+def _signs(text: str) -> tuple[str, ...]:
+    """A sign, or those of its name."""
+    named = _SIGN_NAMED.search(text) if len(text) > len("---") else None
+    return _IN_WORDS[named[0].casefold()] if named else (text,)
+
+
+_SIGN_NAMED = re.compile("|".join(_IN_WORDS), re.IGNORECASE)
 
 
 _COMPOSED = re.compile(r"(?<![A-Za-z0-9])[a-z](?:\s?[x×/]\s?[a-z]){1,3}(?![A-Za-z0-9])")

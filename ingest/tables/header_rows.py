@@ -16,6 +16,7 @@ from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.named_above import SENTENCE_END
 
 
 def carried(grid: Grid, schema: Schema) -> Grid:
@@ -113,6 +114,71 @@ def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
     named = _names_below(upper, grid.rows[0])
     return joined if more or _DIGIT.search("".join(lower)) or named else grid
 
+
+def with_labels_told(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
+    """The grid with what a sentence right above it lists, one quantity for each of its columns, for
+    its labels, where its header is of nothing: `Seconds per step, then peak memory` over `ZeRO-2 |
+    7.62 s | 71.3 GB`. The first column may have names alone, of which nothing is said."""
+    if len(grid.heads) != 1 or not grid.heads[0].blank or grid.labels or grid.width < FEWEST_TOLD:
+        return grid
+    rows = [row for row in grid.rows if not row.blank]
+    if not rows or any(len(row.cells) != grid.width for row in rows):
+        return grid
+    if not all(any(map(str.isalpha, row.cells[0].text)) for row in rows):
+        return grid
+    near = [line.text for line in above if line.text.strip()][-1:]
+    sentences = [
+        _LEAD.sub("", each) for text in near if len(text) <= LONGEST
+        for each in (*SENTENCE_END.split(text.strip()), text)
+    ]  # fmt: skip
+    listed = (sign.split(each) for each in sentences for sign in (_LISTED, _STRONG))
+    labels_of = ([_IN_PERCENT.sub(" (%)", part.strip(" *_`.:：。")) for part in parts]
+                 for parts in listed)  # fmt: skip
+    told = {tuple(parts) for parts in labels_of if _tells(parts, grid.width, schema)}
+    if len(told) != 1:
+        return grid
+    labels = told.pop()
+    head = grid.heads[0]
+    names = ("",) * (grid.width - len(labels))
+    cells = (c._replace(text=t) for c, t in zip(head.cells, (*names, *labels), strict=True))
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+def _tells(parts: Sequence[str], width: int, schema: Schema) -> bool:
+    """Whether parts of a sentence are the labels of the columns of a table, or of all but the first
+    one, each of another quantity."""
+    if not 0 <= width - len(parts) <= 1 or len(parts) < FEWEST_TOLD - 1:
+        return False
+    measured = parts if len(parts) < width else parts[1:]
+    columns = header(measured, schema)
+    names = {column.spec.name for column in columns if column.spec and column.spec.quantity}
+    return len(names) == len(measured)
+
+
+FEWEST_TOLD = 3
+"""Columns of a table without labels whose order a sentence says: names, and two quantities."""
+
+_LEAD = re.compile(
+    r"^\s*(?:>\s*)?(?:the )?(?:(?:columns|numbers|values|figures|fields|cells)"
+    r"(?: (?:are|give|show|hold|list|from left to right))*|from left to right|left to right"
+    r"|each (?:row|line)(?: (?:is|gives|shows|has|lists|holds))?|[各每]列(?:依次)?[为是]?|列)"
+    r"(?: (?:are|in order))?\s*[:：,，]?\s*",
+    re.IGNORECASE,
+)
+"""How a sentence begins that lists the columns of a table."""
+
+_IN_PERCENT = re.compile(r",?\s+(?:in|as) (?:an? )?(?:percent(?:age)?s?|%)$", re.IGNORECASE)
+
+_STRONG = re.compile(
+    r"\s*(?:[,;，；](?:\s*(?:and|then|and then)\b)?|\b(?:and )?then\b)\s*(?:the\b)?\s*"
+)
+"""Signs between items that stand between no words of one: `tokens per second and GPU; MFU`."""
+
+_LISTED = re.compile(
+    r"\s*(?:[,;，、；](?:\s*(?:and|then|and then)\b)?|\b(?:and then|and|then)\b|\s[|/]\s"
+    r"|(?:以?及|和|然后))\s*(?:(?:the|its)\b)?\s*",
+    re.IGNORECASE,
+)
 
 _DIGIT = re.compile("[0-9]")
 
@@ -270,10 +336,35 @@ def of_its_side(label: str, sides: Sequence[str]) -> tuple[str, str] | None:
     return (base, side) if sign and side in sides else None
 
 
-_AXES = re.compile(r"([^\\/|]+?)(?:\s*(?:\\+|╲)\s*|\s+[/|]\s+)([^\\/|]+)")
+_AXES = re.compile(r"([^\\/|×]+?)(?:\s*(?:\\+|╲|×)\s*|\s+(?:[/|x]|vs\.?|versus)\s+)([^\\/|×]+)")
 """The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
 
-_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s*[A-Za-z]+)?")
+_OF_AXES = {
+    "batch": "batch size", "batches": "batch size", "b": "batch size", "length": "sequence length",
+    "len": "sequence length", "lengths": "sequence length", "s": "sequence length",
+}  # fmt: skip
+"""Names of an axis beside another, which say less where they stand alone."""
+
+_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s?(k)(?![A-Za-z]))?(?:\s*[A-Za-z]{2,})?", re.IGNORECASE)
+
+
+LEAST_LENGTH = 16
+"""Tokens below which nothing is trained on sequences."""
+
+
+def _too_short(column: Column, numbers: Sequence[re.Match[str] | None]) -> bool:
+    """Whether numbers are said to be lengths, and are none."""
+    if column.spec is None or column.spec.name != "seq_len":
+        return False
+    return any(int(_number_of(each, "seq_len")) < LEAST_LENGTH for each in numbers if each)
+
+
+def _number_of(label: re.Match[str], name: str) -> str:
+    """The number that a label counts, lengths in powers of two; empty where it is in thousands of
+    anything else."""
+    if label[2]:
+        return str(int(label[1].replace(",", "")) * 1024) if name == "seq_len" else ""
+    return label[1].replace(",", "")
 
 
 def counts(column: Column | None) -> TypeGuard[Column]:
@@ -293,16 +384,21 @@ def axes(
     labels = [_COUNT.fullmatch(column.label) for column in columns[1:]]
     if corner is None or not all(labels):
         return None
-    down, across = (header([text.strip(" ↓→")], schema)[0] for text in corner.groups())
+    names = (text.strip(" ↓→") for text in corner.groups())
+    down, across = header([_OF_AXES.get(name.casefold(), name) for name in names], schema)
     first = [row.cells[0].text for row in grid.rows if row.cells]
     named = not any(map(_COUNT.fullmatch, first))
     if "→" in corner[1] or "↓" in corner[2] or (named and not counts(across) and counts(down)):
         down, across = across, down
+    if _too_short(across, labels):
+        down, across = across, down  # `batch \ seq` over `1 | 2 | 4`
+    if _too_short(down, [_COUNT.fullmatch(plain(text)) for text in first]):
+        return None
     if not counts(across) or across.spec is None:
         return None
     name = across.spec.name
-    told = [{name: label[1].replace(",", "")} for label in labels if label]
-    return replace(down, label=columns[0].label), told
+    told = [{name: _number_of(label, name)} for label in labels if label]
+    return (replace(down, label=columns[0].label), told) if all(t[name] for t in told) else None
 
 
 def over_counts(

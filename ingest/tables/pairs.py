@@ -273,11 +273,11 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
 
 
 _CELLS_ARE = re.compile(
-    r"(?:\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
+    r"(?:\b(?:(?:each|every) (?:cell|entry)"
+    r"(?: (?:is|gives|shows|holds|lists|reports|reads|contains|has)\b|(?= ?[:=]))"
+    r"|(?:cells?|entry|entries|(?:cell )?format|in each cell)(?: format)?(?= ?[:=])"
     r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
-    r"(?: as)?)\b"
-    r"|(?:(?:each|every) (?:cell|entry)|\b(?:cell|cells|entries|(?:cell )?format|in each cell))"
-    r"\s*[:=])"
+    r"(?: as)?\b))"
     r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
     r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
     r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*"
@@ -322,13 +322,50 @@ def _cells_are(
         if one and other
     }
     found = {(_PERCENT.sub(" (%)", one), _PERCENT.sub(" (%)", other)) for one, other in found}
-    found = found or set(_titled(form, above, schema))
+    found = found or set(_in_turn(texts, schema)) or set(_titled(form, above, schema))
     if not found and form is _IN_BRACKETS and (told := _with_brackets(above, schema)):
         found = {told}
     one, other = found.pop() if len(found) == 1 else ("", "")
     names = _quantity(one, schema), _quantity(other, schema)
     aside = _OF_A_RUN.fullmatch(other) is not None and names[0] is not None
     return (one, other) if aside or (all(names) and names[0] != names[1]) else None
+
+
+_NUMBER_OF_TWO = (
+    r"(?: (?:number|figure|value|line|entry|one))?(?: (?:of|in) (?:each|every|a) cell)?"
+)
+
+_IS = r"(?:\s?[:=]|,? (?:is|are|gives?|shows?|holds?|being|means?)\b)? (?:the )?"
+
+_QUANTITY_SAID = r"[^,;:.()|]{2,48}?(?: ?\([^()]{1,12}\))?"
+
+_FIRST_THEN = re.compile(
+    rf"\b(?:upper|top|first|left)(?:[ -]hand)?{_NUMBER_OF_TWO}{_IS}(?P<one>{_QUANTITY_SAID})"
+    rf"(?:[,;.]|,? and) ?(?:the )?(?:lower|bottom|second|right)(?:[ -]hand)?{_NUMBER_OF_TWO}{_IS}"
+    rf"(?P<other>{_QUANTITY_SAID})(?=[,;:.]|$)"
+    r"|(?:^|[,;:.(]) ?(?:the )?"
+    rf"(?P<above>{_QUANTITY_SAID}),? (?:(?:is )?(?:on|at the|in the) top(?: line)?|above|first"
+    rf"|(?:left|in front|before|ahead) (?:of )?the (?:slash|stroke))"
+    r"(?:[,;]|,? and|,? then) ?(?:then )?(?:the )?"
+    rf"(?P<below>{_QUANTITY_SAID})"
+    r"(?:,? (?:(?:is )?(?:below|underneath|under it|second|(?:on|at the|in the) bottom(?: line)?)"
+    r"|(?:right of|behind|after) (?:it|the (?:slash|stroke))))?(?=[,;:.)]|$)"
+    r"|(?:斜杠前|斜线前|上行|第一个(?:数字?|值)?|左侧?)(?:的数字?)?\s?(?:均?为|是|表示|代表|:)\s?(?P<east>[^,;。，；、|]{2,24}?)[,;，；、]\s?"
+    r"(?:斜杠后|斜线后|下行|后者?|第二个(?:数字?|值)?|右侧?)(?:的数字?)?\s?(?:均?为|是|表示|代表|:)\s?(?P<west>[^,;。，；、|]{2,24}?)(?=[,;。，；]|$)",
+    re.IGNORECASE,
+)
+"""Words that say which of two numbers of a cell is what: `Upper figure: s/step, lower: memory`."""
+
+
+def _in_turn(texts: Sequence[str], schema: Schema) -> Iterator[tuple[str, str]]:
+    """The two quantities of cells that a text above names one after the other, and says which of
+    them stands first: `step time on top, memory below`."""
+    for found in (each for text in texts for each in _FIRST_THEN.finditer(text)):
+        one = found["one"] or found["above"] or found["east"]
+        other = found["other"] or found["below"] or found["west"]
+        both = _PERCENT.sub(" (%)", one.strip()), _PERCENT.sub(" (%)", other.strip())
+        if all(_quantity(each, schema) for each in both):
+            yield both
 
 
 _BRACKETS = (
@@ -419,24 +456,34 @@ def _titled(
     in the way in which cells have them: `Throughput, tokens/s/GPU (MFU)`."""
     near = [line.text for line in above if line.text.strip()]
     opening = [text for text in near if text.lstrip().startswith(("#", "**"))]
-    opening += [text for text in near[-1:] if text.rstrip(" *_").endswith((":", "："))]
+    opening += near[-1:]
     for text in opening:
         bare = re.sub(r"[*`_#\"]", "", text) if len(text) <= LONGEST else ""
-        for part in re.split(r"[,:;：，]\s|\s[–—-]\s", bare):
+        for part in re.split(r"[,.:;：，。]\s|[：，。]|\s[–—-]\s", bare):
             pair = _BOTH_OPEN.match(part.strip(" .:："))
-            one, other = (pair[1], pair[2]) if pair and form is _BY_STROKE else ("", "")
-            one, other = (
-                (pair[3], _aside_of(pair)) if pair and form is not _BY_STROKE else (one, other)
-            )
-            one, other = _PERCENT.sub(" (%)", one or ""), _PERCENT.sub(" (%)", other or "")
-            if one and other and _quantity(one, schema) and _quantity(other, schema):
-                yield one.strip(), other.strip()
+            one, rest = (pair[1], pair[2]) if pair and form is _BY_STROKE else (None, "")
+            if pair and form is not _BY_STROKE:
+                one, rest = pair[3], _aside_of(pair)
+            for other in _cut_short(rest) if one else ():
+                both = _PERCENT.sub(" (%)", one or "").strip(), _PERCENT.sub(" (%)", other).strip()
+                if all(_quantity(each, schema) for each in both):
+                    yield both
+                    break
 
 
-_BOTH_OPEN = re.compile(
-    rf"(?:{_BOTH.pattern})(?=$|\s(?:while|when|for|on|with|of|in|at|during|by|using|across|per"
-    r"|and how)\b)"
-)
+def _cut_short(text: str) -> Iterator[str]:
+    """A text, and what is left of it before each word that leads to something else, the longest
+    first: `seconds per step for each batch size`."""
+    yield text
+    for found in reversed([*_LEADS_ON.finditer(text)]):
+        yield text[: found.start()]
+
+
+_LEADS = r"\s(?:while|when|for|on|with|of|in|at|during|by|using|across|per|and how|vs\.?|against)\b"
+
+_LEADS_ON = re.compile(_LEADS)
+
+_BOTH_OPEN = re.compile(rf"(?:{_BOTH.pattern})(?=$|{_LEADS})")
 
 
 _OF_A_RUN = re.compile(

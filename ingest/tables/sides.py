@@ -1060,10 +1060,18 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
     if (front := _IN_FRONT.fullmatch(label)) and set(found := named(front[1])) == {"dtype"}:
         return found if unit(front[2]) is None and header([label], schema)[0].spec is None else {}
     parts = re.split(r",\s+", label)
-    told = [layout(part) for part in parts] if len(parts) > 1 else []
-    rest = [part for part, found in zip(parts, told, strict=False) if not found]
-    if len([found for found in told if found]) == 1 and not any(map(_HAS_DIGIT.search, rest)):
-        return next(filter(None, told))  # `DP=2, no overlap`
+    if len(parts) == 1:
+        return _counted_side(label, schema)
+    told = [layout(part) or named(part) or _counted_side(part, schema) for part in parts]
+    rest = [part for part, found in zip(parts, told, strict=True) if not found]
+    every = [pair for found in told for pair in found.items()]
+    if len({name for name, _ in every}) < len({*every}) or any(map(_HAS_DIGIT.search, rest)):
+        return {}
+    return dict(every)  # `DP=2, no overlap`, `TF32, BS 256`
+
+
+def _counted_side(label: str, schema: Schema) -> Mapping[str, str]:
+    """The setting that a label counts: `GPUs 8`, `BS 256`."""
     counted = _COUNTED.fullmatch(label)
     column = header([counted[1]], schema)[0] if counted else None
     if counted is None or column is None or column.spec is None:

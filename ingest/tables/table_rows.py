@@ -43,9 +43,7 @@ from assay.ingest.columns.column_cells import (
     whole_numbers,
     whose_batches,
 )
-from assay.ingest.columns.composite import (
-    remark,
-)
+from assay.ingest.columns.composite import model_of_side, remark
 from assay.ingest.columns.footnotes import (
     NEAR,
     WITHIN,
@@ -64,7 +62,7 @@ from assay.ingest.columns.format_columns import (
     switch_format,
     without_said_formats,
 )
-from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.headers import Column, generic, plain
 from assay.ingest.columns.number_formats import EVERY, all_mixed, mixed_format, names_mixed
 from assay.ingest.columns.open_labels import (
     estimates_beside,
@@ -92,6 +90,7 @@ from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.subject import (
     BOUNDS,
+    RATES,
     TALLIED,
     about_training,
     described,
@@ -114,7 +113,9 @@ from assay.ingest.columns.titles import (
     SIZES,
     counted_before_name,
     counted_devices,
+    family_first,
     family_named,
+    family_of_sizes,
     format_named,
     length_named,
     model_named,
@@ -202,7 +203,7 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.sides import Group
-from assay.ingest.tables.turned import turned_grid, unpivoted
+from assay.ingest.tables.turned import names_in_one_column, turned_grid, unpivoted
 from assay.ingest.tables.units_beside import (
     names_metrics,
     of_all_below,
@@ -253,7 +254,11 @@ def _document(
 
     Raises IrregularError where the rows of a long one have to be read one by one.
     """
-    found = [long.grid] if long else list(grids(lines, region.source.name))
+    found = (
+        [long.grid]
+        if long
+        else [names_in_one_column(grid, schema) for grid in grids(lines, region.source.name)]
+    )
     bounds = [] if long else [(grid.begin, grid.end) for grid in found]
     place, at = Place(over=captions.numbered_over(lines, bounds)), 0
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
@@ -1074,8 +1079,8 @@ class _Table:
                 if one
                 else cell._replace(state="unknown")
             )
-        if "model" not in record.cells and model_named(group.label) == group.label:
-            record.cells["model"] = Cell(group.label, head.line, head.column, value_origin="stated")
+        if "model" not in record.cells and (of_model := model_of_side(group.label)):
+            record.cells["model"] = Cell(of_model, head.line, head.column, value_origin="stated")
         if "seq_len" not in record.cells and (length := length_named(group.label)):
             told = Cell(length, head.line, head.column, value_origin="stated")
             record.cells["seq_len"] = told
@@ -1133,7 +1138,8 @@ class _Table:
 
     def _first_measured(self, record: Record, group: Group) -> Cell | None:
         """The first cell of a row that was a column with a measured number: there it stands."""
-        names = (c.spec.name for _, c in group.placed if c.spec and c.spec.quantity)
+        names = [c.spec.name for _, c in group.placed if c.spec and c.spec.quantity]
+        names += ["step_time", *RATES] if any(generic(c) for _, c in group.placed) else []
         return next((record.cells[name] for name in names if name in record.cells), None)
 
     @cached_property
@@ -1150,14 +1156,24 @@ class _Table:
         heading that names the family."""
         if self._corner:
             return self._corner
-        size, title = record.cells.get("model_size"), self.titles[-1] if self.titles else None
-        family = family_named(title.text) if title else None
-        if title is None or family is None or size is None or size.state != "value":
+        size = record.cells.get("model_size")
+        if self._family is None or size is None or size.state != "value":
             return None
+        family, line, column = self._family
         sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
-        return Cell(
-            f"{family} {size.text}{sign}", title.number, title.column, value_origin="stated"
-        )
+        return Cell(f"{family} {size.text}{sign}", line, column, value_origin="stated")
+
+    @cached_property
+    def _family(self) -> tuple[str, int, int] | None:
+        """The family of models that a label names over their sizes, or the heading, and where."""
+        for head in self.grid.heads[-1:]:
+            for cell in head.cells:
+                if family := family_of_sizes(plain(cell.text)):
+                    return family, cell.line, cell.column
+        for title in self.titles[-1:]:
+            if family := family_named(title.text) or family_first(title.text):
+                return family, title.number, title.column
+        return None
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate, groupby
 
-from assay.ingest.columns.headers import header, plain
+from assay.ingest.columns.composite import called
+from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.grids.grid import MOST_COLUMNS, MOST_PLACES, Grid, GridRow
 from assay.ingest.schema.record import Schema
+from assay.ingest.vocabulary.words import split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -25,6 +29,107 @@ def turned_grid(grid: Grid) -> Grid | None:
     if not 0 < len(rows) <= MOST_COLUMNS:
         return None
     return replace(grid, rows=rows, closed=False).turned()
+
+
+def names_in_one_column(grid: Grid, schema: Schema) -> Grid:
+    """The grid with the names of its metrics and settings in its first column alone, where they
+    stand in every other one, each before its value, or behind the names of their groups:
+
+    | Parallelism | TP | 8 | 8 |    | Layers | 44 | Hidden size | 6144 |
+    |             | PP | 2 | 4 |    | Step   | 9 s | Achieved   | 117 TFLOPS |
+    """
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    if len(grid.heads) != 1 or grid.labels or len(rows) < FEWEST:
+        return grid
+    if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
+        return grid
+    return (
+        _pairs_below_each_other(grid, rows, schema) or _without_groups(grid, rows, schema) or grid
+    )
+
+
+def _pairs_below_each_other(grid: Grid, rows: Sequence[GridRow], schema: Schema) -> Grid | None:
+    """The grid with two columns, where each two of it are names and their values; its header stands
+    over each two of them, or is the first row of them, or of nothing."""
+    if grid.width not in _OF_PAIRS:
+        return None
+    head = grid.heads[0]
+    texts = [plain(cell.text) for cell in head.cells]
+    over = len({*texts[::2]}) == len({*texts[1::2]}) == 1
+    every = rows if over else [head, *rows]
+    pairs = [row.cells[at : at + 2] for at in range(0, grid.width, 2) for row in every]
+    pairs = [pair for pair in pairs if any(cell.text for cell in pair)]
+    names, values = ([plain(pair[n].text) for pair in pairs] for n in (0, 1))
+    told, others = (sum(map(_known, header(texts, schema))) for texts in (names, values))
+    if len({*names}) < len(names) or not all(any(map(str.isalpha, name)) for name in names):
+        return None
+    if not over and not all(map(_known, header(texts[::2], schema))):
+        return None
+    if told < FEWEST_KNOWN or told * 2 < len(names) or others * 4 > len(values):
+        return None
+    made = [
+        GridRow(row.line._replace(number=pair[0].line, column=pair[0].column), tuple(pair))
+        for row, pair in zip((rows[0],) * len(pairs), pairs, strict=True)
+    ]
+    if over:
+        made = [replace(head, cells=head.cells[:2]), *made]
+    return replace(grid, heads=(made[0],), rows=tuple(made[1:]), closed=False)
+
+
+_OF_PAIRS = (4, 6, 8)
+"""Columns of a table of names and values side by side."""
+
+FEWEST_KNOWN = 3
+"""Names of settings and metrics that make a column one of these."""
+
+
+def _known(column: Column) -> bool:
+    """Whether a label is of a setting or of a quantity."""
+    return column.spec is not None or bool(column.degrees)
+
+
+def _without_groups(grid: Grid, rows: Sequence[GridRow], schema: Schema) -> Grid | None:
+    """The grid without its first column, where that groups the names in the second: a name with its
+    group in front of it, where it says nothing alone."""
+    groups, names = ([plain(row.cells[at].text) for row in rows] for at in (0, 1))
+    if grid.width <= len(("group", "name")) or len({*names}) < len(names):
+        return None
+    if not all(any(map(str.isalpha, name)) for name in names) or not groups[0]:
+        return None
+    groups = list(accumulate(groups, lambda above, own: own or above))
+    runs = [group for group, _ in groupby(groups)]
+    if len({*runs}) < len(runs) or not 1 < len(runs) < len(names):
+        return None  # a name that returns is of no group
+    corner = header([plain(cell.text) for cell in grid.heads[0].cells[:2]], schema)
+    if any(map(_known, corner)) or any(called(group, alone=True) for group in runs):
+        return None
+    alone = header(names, schema)
+    both = [header([f"{g} {name}"], schema)[0] for g, name in zip(groups, names, strict=True)]
+    behind = [header([f"{name} {g}"], schema)[0] for g, name in zip(groups, names, strict=True)]
+    told = [
+        name if _known(own) and not {*split(group)} & FOREIGN
+        else next((c.label for c in (inside, outside) if _known(c)), f"{group} {name}")
+        for name, group, own, inside, outside
+        in zip(names, groups, alone, both, behind, strict=True)
+    ]  # fmt: skip
+    known = header(told, schema)
+    measured = sum(c.spec is not None and c.spec.quantity is not None for c in known)
+    if (
+        not measured
+        or max(sum(map(_known, known)), 0) * 2 < len(names)
+        or not any(map(_known, alone))
+    ):
+        return None
+    if sum(map(_known, known)) < FEWEST_KNOWN:
+        return None
+    cut = (
+        replace(row, cells=(row.cells[1]._replace(text=label), *row.cells[2:]))
+        for row, label in zip(rows, told, strict=True)
+    )
+    head = grid.heads[0]
+    return replace(
+        grid, heads=(replace(head, cells=head.cells[1:]),), rows=tuple(cut), closed=False
+    )
 
 
 def unpivoted(grid: Grid, schema: Schema) -> Grid:

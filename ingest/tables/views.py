@@ -55,6 +55,7 @@ from assay.ingest.tables.header_rows import (
     over_counts,
     quantities,
     shared_out,
+    with_labels_told,
 )
 from assay.ingest.tables.named_above import (
     SENTENCE_END,
@@ -211,7 +212,8 @@ def _ways(
         lengths = length is not None and (_over_lengths(grid) or _of_lengths_told(grid, around))
         return f"seq_len {length}" if lengths else None
 
-    whole = headed(with_unit_column(grid, schema), schema, side)
+    told_of = with_labels_told(grid, schema, above)
+    whole = headed(with_unit_column(told_of, schema), schema, side)
     grid = parted(whole, schema, above, side)
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
     grid = _of_its_rows(grid) if grid is not whole and _over_lengths(whole) else grid
@@ -859,6 +861,8 @@ _A_LENGTH = re.compile(
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
+_BATCHES = re.compile(r"\b(?:batch|[gm]?bs)(?:es| ?size)?\b|批", re.IGNORECASE)
+
 _OF_OTHERS_IN_K = re.compile(
     r"\bvocab|\btokens? (?:per|/) ?(?:batch|step|update)|\bbatch(?:es)? of\b|\bresolution|词表",
     re.IGNORECASE,
@@ -869,9 +873,12 @@ _OF_OTHERS_IN_K = re.compile(
 def _of_lengths_told(grid: Grid, above: Sequence[Line]) -> bool:
     """Whether lengths that head columns are such: the text around says of them, or there are
     several in letters, `8K | 16K | 32K`, and it says of nothing else that is counted so."""
+    labels = [plain(label) for label in grid.header()]
+    both = _BOTH_AXES.fullmatch(labels[0].strip("*` ")) if labels else None
+    if both and _BATCHES.search(both[2]) and not _LENGTHS.search(labels[0]):
+        return False
     if any(_LENGTHS.search(line.text) for line in above):
         return True
-    labels = [plain(label) for label in grid.header()]
     in_k = [label for label in labels if _IN_LETTERS.fullmatch(label) and _length(label)]
     return len(in_k) > 1 and not any(_OF_OTHERS_IN_K.search(line.text) for line in above)
 

@@ -640,10 +640,11 @@ def _time(words: Words) -> Said | None:
         return None
     units = every & set(TIMES)
     named = over & {"time", "latency", "duration", "runtime"}
+    named |= over & {"elapsed", "walltime", "wallclock"} if under else set()
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
     fillers = {"time", "latency", "duration", "runtime", "global", "optimizer", "elapsed"}
-    fillers |= {"in", "for", "of", "/"}
+    fillers |= {"wall", "clock", "walltime", "wallclock", "in", "for", "of", "/"}
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
     scale = TIMES[units.pop()] if units else 1.0
