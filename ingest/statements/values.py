@@ -85,7 +85,8 @@ _NO_VALUE = ("none", "null", "nil", "~", "")
 
 _SWITCHED = {
     "bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8",
-    "xla_use_bf16": "bf16",
+    "xla_use_bf16": "bf16", "te_fp8": "fp8", "use_fp8": "fp8", "enable_fp8": "fp8",
+    "use_bf16": "bf16", "use_fp16": "fp16", "enable_bf16": "bf16",
 }  # fmt: skip
 """Switches that say the number format."""
 
