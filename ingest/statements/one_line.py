@@ -346,7 +346,7 @@ def _by_form(  # noqa: PLR0912
         says = SAID.search(line.text) is not None
     if short and heading:
         told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
-        values = told | _switched(line) | titled(line) | in_title(line)
+        values = told | _nodes(line) | _switched(line) | titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:
@@ -366,6 +366,28 @@ def _by_form(  # noqa: PLR0912
         of_all = of_all and _FROM_NOW.search(line.text) is None
         return Statement(line.number, section, values, backward=of_all)
     return _named_for_run(line, section) if short else None
+
+
+def _nodes(line: Line) -> dict[str, Cell]:
+    """How many nodes of a device a heading counts, and what each of them has.
+
+    >>> said = _nodes(Line(1, "## Two A100 nodes (8 GPUs each)", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'nodes': '2', 'gpus_per_node': '8'}
+    >>> _nodes(Line(1, "## A100 nodes", 1, {}))
+    {}
+    """
+    if "node" not in line.text or not _NODES_OF.search(signed(line.text)):
+        return {}
+    told = phrases(line, least=1)
+    return {name: told[name] for name in ("nodes", "gpus_per_node", "gpus") if name in told}
+
+
+_NODES_OF = deferred(
+    rf"(?<![\w.,/-])(?:[0-9]{{1,4}}|one|a single|two|four|eight) {SIGN}[ -]nodes?\b"
+    r"(?! (?:vs|and|or))",
+    re.IGNORECASE,
+)
 
 
 _CODE = deferred(r"`([^`|]{0,200}=[^`|=]{1,80}=[^`|]{1,200})`")
