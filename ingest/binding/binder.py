@@ -94,7 +94,7 @@ from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle
+from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle, signs_of
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import (
@@ -895,7 +895,8 @@ def _names(record: Record) -> list[str]:
         *([kind.text] if kind else []),
         *(text for label, text in record.other if label == "column"),
     ]
-    return [*named, *(label for label, _ in record.other[:2]), *of_device, *of_format]
+    labels = [label for label, _ in record.other[:2]]
+    return [*named, *labels, *signs_of(record), *of_device, *of_format]
 
 
 def _named_by(model: Cell | None, size: Cell | None) -> list[str]:

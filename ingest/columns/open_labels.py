@@ -501,6 +501,8 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     cell = grid.heads[-1].cells[0]
     label = _ON_SO_MANY.sub("", plain(cell.text))
     model = label if _A_FAMILY.fullmatch(label) or model_named(label) == label else None
+    if (file := _ON_TOP_OF.search(plain(cell.text))) and model_named(file[1]) == file[1]:
+        return file[1], cell
     texts = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.blank]
     if model is None or not texts or len(label) > LONGEST:
         return None
@@ -509,6 +511,13 @@ def model_in_corner(grid: Grid) -> tuple[str, GridCell] | None:
     sure = model_named(label) == label and SIZED.search(label) and not any(map(model_named, texts))
     return (model, cell) if (sure or all(said)) and not apart else None
 
+
+_ON_TOP_OF = re.compile(
+    r"\b(?:on top of|overrides? (?:of|to|for|in)|(?:relative|compared|changes?|added) to|base)\b:? "
+    r"`?(?:[\w.-]{1,40}/){0,4}([A-Za-z][\w.-]{2,40}?)\.(?:ya?ml|toml|json|gin|py)\b",
+    re.IGNORECASE,
+)
+"""A label over what is changed of a configuration that is called after its model."""
 
 _ON_SO_MANY = re.compile(
     r"(?:, ?| ?[(（]| on | @ ?| [–—-] )"

@@ -492,7 +492,18 @@ def _of_a_run(text: str) -> bool:
         or slices(bare)
         or called(bare)
         or _TO_TRAIN.search(bare)
+        or _LAUNCHES.search(bare)
     )
+
+
+_LAUNCHES = re.compile(
+    r"^(?!.*(?:infer|eval|serv|generat|decod|vllm|sglang))(?:.*?[\s;`])?"
+    r"(?:srun (?:\S+ ){0,6}?(?:-N ?|--nodes[ =])[0-9]"
+    r"|(?:torchrun|accelerate launch|composer|tune run|python[0-9.]* -m torch\.distributed\.\w+) "
+    r"(?:\S+ ){0,6}?(?:-n ?|--(?:nproc[-_]per[-_]node|num[-_]processes|nnodes|nproc)[ =])[0-9]"
+    r"|deepspeed (?:\S+ ){0,6}?--num_(?:gpus|nodes)[ =][0-9])"
+)
+"""A launcher with a count of what it starts on, which says how its row was run."""
 
 
 _TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)

@@ -186,7 +186,11 @@ LONGEST_TITLE = 200
 LONGEST_NAME = 80
 """Letters beyond which a text is no name of a run."""
 
-_DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
+_DUAL = deferred(
+    rf"\b(?:dual|two) {SIGN}(?![ -](?:nodes?|servers?|machines?|hosts?|instances?|systems?|boxes"
+    r"|pods?|clusters?)\b)",
+    re.IGNORECASE,
+)
 
 _SINGLE = deferred(
     r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$)"

@@ -4,25 +4,27 @@
 In: the statements of a document, the records of its tables, and its lines. Out: the same statements
 without what these commands say otherwise of a setting, for none of them is of all rows; and the
 rows of the model whose size each command names, with what its line says. Commands that name no
-sizes are those of rows that they fit (`assay.ingest.binding.started_below`).
+sizes are those of rows that they fit (`assay.ingest.binding.started_below`). Commands that have a
+number or a letter each, `1.` in front of them or `# (1)` behind, are of the rows so called.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.legends.label_signs import give
+from assay.ingest.legends.label_signs import Explanation, give
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.context import Context
 from assay.ingest.statements.phrases import phrases
-from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.statements.row_words import SETTINGS, sign_of, signs_of
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
@@ -42,11 +44,22 @@ SEVERAL = 2
 """Commands of a block."""
 
 
-def settle(context: Context, records: Sequence[Record], lines: Sequence[Line]) -> set[int]:
-    """Take from statements, in place, what commands of one block say in several ways, and give it
-    to the rows of the sizes that they name; the lines of these commands."""
-    used = set[int]()
+def settle(context: Context, records: Sequence[Record], lines: Sequence[Line]) -> list[Explanation]:
+    """Take from statements, in place, what commands say in several ways, and give it to the rows of
+    the sizes or the signs that they name; the lines of these commands, noted as used."""
     rows = [row for row in records if row.tabled and row.alike is None]
+    used = {*_by_their_sizes(context, rows, lines), *_by_their_signs(context, rows, lines)}
+    context.used |= used
+    return [
+        Explanation({}, line.number, ((line.number, 0, len(line.text)),))
+        for line in lines if line.number in used
+    ]  # fmt: skip
+
+
+def _by_their_sizes(context: Context, rows: Sequence[Record], lines: Sequence[Line]) -> set[int]:
+    """Give rows what commands of one block that name a size each say in several ways; the lines of
+    these commands."""
+    used = set[int]()
     for block in _blocks(lines) if rows else ():
         told = {line.number: _settings(line) for line in block}
         sizes = {line.number: _named(line) for line in block}
@@ -77,6 +90,92 @@ def settle(context: Context, records: Sequence[Record], lines: Sequence[Line]) -
                 if size in _sizes(row):
                     give(row, values)
     return used
+
+
+_OF_ITEM = deferred(
+    r"\s*(?:[-*+•] )?[*_]{0,2}[(\[#]{0,2}(?P<name>[0-9]{1,2}|[A-Za-z][0-9]?|[A-Za-z][\w.+-]{1,23})"
+    r"[)\].:]{0,2}[*_]{0,2}[:：.]?\s{1,3}(?:[-–—:=] )?"
+    r"(?:(?:the )?same as (?:command )?[(`*]{0,2}(?P<as>\w[\w.+-]{0,23})[)`*]{0,2},?"
+    r" (?:plus|with|and|but with|but|\+) )?`(?P<code>[^`]{8,2000})`[.;]?\s*",
+    re.IGNORECASE,
+)
+"""An item of a list that is a sign of a row and its command: ``- **B** `torchrun … --tp 2` ``."""
+
+_SIGNED = deferred(
+    r"(?P<code>\s*\S.{8,2000}?)\s{1,8}#\s?(?:(?:row|run|case|exp(?:eriment)?|config) )?"
+    r"[(\[#]?(?P<name>[0-9]{1,2}|[A-Za-z])[)\].:]?\s*",
+)
+"""A command, and the sign of its row behind it: `bash run.sh --tp 2  # (1)`."""
+
+
+def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Line]) -> set[int]:
+    """Give rows what the commands with their signs say, where several are: those of the section of
+    the commands, else any; the lines of these commands, which say nothing of other rows."""
+    used = set[int]()
+    for group in _signed(lines) if rows else ():
+        names = [sign_of(each["name"]) for _, each in group]
+        told = _told(group)
+        section = _section_at(context, group[0][0].number)
+        here = [row for row in rows if _section_at(context, row.line) == section]
+        for mine in (here, rows):
+            called = {name: [row for row in mine if name in signs_of(row)] for name in names}
+            if sum(map(bool, called.values())) >= SEVERAL:
+                break
+        else:
+            continue
+        if len({*names}) < len(names) or not all(told.values()):
+            continue
+        at = {line.number for line, _ in group}
+        context.statements = [each for each in context.statements if each.line not in at]
+        for name, those in called.items():
+            for row in those:
+                own = {n: c._replace(value_origin="stated") for n, c in told[name].items()}
+                row.cells = {**own, **row.cells}
+        used |= at
+    return used
+
+
+def _told(group: Sequence[tuple[Line, re.Match[str]]]) -> dict[str, dict[str, Cell]]:
+    """Settings of the commands of a group, by their signs; one may be another and more."""
+    told: dict[str, dict[str, Cell]] = {}
+    for line, found in group:
+        code = line._replace(text=found["code"], column=line.column + found.start("code"))
+        before = told.get(sign_of(found.groupdict().get("as") or ""), {})
+        told[sign_of(found["name"])] = {**before, **command(code)}
+    return told
+
+
+def _section_at(context: Context, line: int) -> int:
+    """The heading above a line; 0 where there is none."""
+    at = bisect_right(context.sections, line, key=lambda each: each[0])
+    return context.sections[at - 1][0] if at else 0
+
+
+def _signed(lines: Sequence[Line]) -> Iterator[list[tuple[Line, re.Match[str]]]]:
+    """The commands with signs that follow each other: items of a list, or lines of a block."""
+    held: list[tuple[Line, re.Match[str]]] = []
+    code = False
+    for line in lines:
+        if _FENCE.match(line.text):
+            code = not code
+        form = _SIGNED if code else _OF_ITEM
+        found = form.fullmatch(line.text) if len(line.text) <= LONGEST else None
+        starts = found and (found.groupdict().get("as") or _STARTS.match(found["code"]))
+        if held and line.text.strip() and not starts:
+            yield held
+            held = []
+        if found and starts:
+            held.append((line, found))
+    if held:
+        yield held
+
+
+_STARTS = deferred(
+    r"\s*(?:[$>]\s+)?(?:[A-Z_][A-Z0-9_]{1,40}=\S+ ){0,30}(?:bash|sh|python[0-9.]*|torchrun|srun"
+    r"|sbatch|accelerate|deepspeed|mpirun|tune|litgpt|xtuner|llamafactory-cli|axolotl|nemo|uv|\./\S+)\s"
+    r"|\s*(?:[A-Z_][A-Z0-9_]{1,40}=\S+ ){1,30}\S+\.sh\b"
+)
+"""How a command begins, behind variables perhaps."""
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:

@@ -336,7 +336,7 @@ def _bind(
     _name_programs(context, every, prose, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
-    context.used |= alternative_commands.settle(context, every, prose)
+    prose = without(prose, alternative_commands.settle(context, every, prose))
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)

@@ -285,6 +285,7 @@ def only_programs(
         by_section.setdefault(0, []).append(listed)
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
     titled += [*_of_its_command(prose, tabled, name), *_of_its_script(prose, tabled)]
+    titled += _launched(prose, tabled)
     every = [
         each for section, many in by_section.items() for each in many
         if not _of_its_own_tables(section, headings, tabled)
@@ -422,11 +423,20 @@ def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
 
 
 def _stands(sentence: str, program: Program) -> bool:
-    """Whether a sentence begins with a program and its version, or says that it is used."""
-    first = not any(map(str.isalnum, sentence[: program.at]))
+    """Whether a sentence begins with a program and its version, with that and the device that it
+    ran on, or as a list of settings, or says that it is used.
+
+    >>> said = "MaxText on TPU v5e.", "MaxText runs on TPU v5e.", "DeepSpeed on 8 A100s."
+    >>> [_stands(each, program_named(each)) for each in said]
+    [True, False, False]
+    """
     named = _WORD.match(sentence, program.at)
-    used = named and _USED.search(sentence, named.end(), named.end() + 40)
-    return bool(used or (first and (program.version or _LISTS_IT.match(sentence, program.at))))
+    if named and _USED.search(sentence, named.end(), named.end() + 40):
+        return True
+    if named is None or any(map(str.isalnum, sentence[: program.at])):
+        return False
+    on_it = program.name not in PARTS and _ON_IT.match(sentence, named.end()) and devices(sentence)
+    return bool(program.version or on_it or _LISTS_IT.match(sentence, program.at))
 
 
 _LISTS_IT = deferred(
@@ -435,6 +445,12 @@ _LISTS_IT = deferred(
     r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
 )
 """A list of nouns that begins with a program, one of which is a setting: `LitGPT, LoRA, bf16`."""
+
+
+_ON_IT = deferred(
+    r"[`*_)]{0,3}(?:, (?!and |or )[\w./ -]{2,40}?)?,? (?:on|auf|sur) (?!(?:top|the|a|an|your) )"
+)
+"""Behind a program that a sentence begins with: what it trained perhaps, and on what."""
 
 
 NEAR = 160
@@ -583,6 +599,24 @@ def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Itera
             at = found.start("name")
             yield _Named(Program(found["name"], "", at), line.number, line.column + at)
 
+
+def _launched(lines: Sequence[Line], tabled: Set[int]) -> list[_Named]:
+    """DeepSpeed, where its launcher starts all scripts that a document starts."""
+    found = [(line, _LAUNCHER.match(line.text)) for line in lines if line.number not in tabled]
+    started = [(line, each) for line, each in found if each]
+    if not started or not all(each["its"] for _, each in started):
+        return []
+    line, each = next((line, each) for line, each in started if each)
+    at = each.start("its")
+    return [_Named(Program("deepspeed", "", at), line.number, line.column + at)]
+
+
+_LAUNCHER = deferred(
+    r"\s*(?:[$>%] )?(?:[A-Z_][A-Z0-9_]{1,40}=\S{1,80} ){0,8}"
+    r"(?:(?P<its>deepspeed)|torchrun|accelerate launch|srun|mpirun|python[0-9.]*)\s"
+    r"(?!-m pip\b)[^|#]{0,400}?(?:[\w./-]+\.py\b|\\\s*$)"
+)
+"""A command that starts a script."""
 
 _TRAINED_BY = deferred(
     r"\s*(?:[$>%] )?(?:(?:uv|poetry|pdm|pixi) run )?(?:[A-Z_]{2,40}=\S{1,80} ){0,4}"

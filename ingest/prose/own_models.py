@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from assay.ingest.columns.titles import rounds_to
+from assay.ingest.columns.titles import SIZED, model_named, rounds_to
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import only, signed
+from assay.ingest.vocabulary.devices import SIGN, only, signed
 
 _NO_NAMES = (
     r"(?:sub|under|over|above|below|nearly|about|near|roughly|multi|non|pre|post|mid|our|ours|size"
@@ -62,7 +62,11 @@ def own_model(line: Line, *, title: bool) -> dict[str, Cell]:
     >>> own_model(Line(1, "pico-1.3b is faster than nano-1.1b", 1, {}), title=False)
     {}
     """
-    if not _HINT.search(line.text) or _OTHERWISE.search(line.text):
+    if _OTHERWISE.search(line.text):
+        return {}
+    if not title and (known := _known_on_its_device(line)):
+        return known
+    if not _HINT.search(line.text):
         return {}
     found = list(_NAME.finditer(signed(line.text)))
     if len({each[1].casefold() for each in found}) != 1:
@@ -72,6 +76,30 @@ def own_model(line: Line, *, title: bool) -> dict[str, Cell]:
         return {}
     return {"model": Cell(found[0][1], line.number, line.column + found[0].start(1))}
 
+
+def _known_on_its_device(line: Line) -> dict[str, Cell]:
+    """The model that a line which opens something says to be on a device, beside a program perhaps.
+
+    >>> said = _known_on_its_device(Line(1, "torchtitan, Llama 3 8B on 8 H100s, TOML:", 1, {}))
+    >>> said["model"].text, said["model"].column
+    ('Llama 3 8B', 13)
+    >>> _known_on_its_device(Line(1, "Training Llama 3 8B on an H100 needs these:", 1, {}))
+    {}
+    """
+    plain = signed(line.text) if line.text.rstrip(" *_").endswith((":", "：")) else ""
+    found = _ON_DEVICES.search(plain)
+    before = plain[: found.start()] if found else ""
+    clause = _CLAUSE.split(before)[-1].strip(" `")
+    if found is None or SIGN[0] in before or model_named(clause) != clause:
+        return {}
+    if not SIZED.search(clause):
+        return {}
+    return {"model": Cell(clause, line.number, line.column + before.rindex(clause))}
+
+
+_ON_DEVICES = deferred(rf" on (?:[0-9]{{1,5}} ?[x×]? ?|one |a single |two |four |eight )?{SIGN}")
+
+_CLAUSE = re.compile(r"[,;:(–—*|#>] *")
 
 _DESCRIBED = deferred(
     r"\b(?:(?:[Tt]he|[Oo]ur) (?:[a-z-]{2,20} )?(?:model|network) (?:here )?is"

@@ -299,17 +299,38 @@ def of_what_ran(title: str) -> bool:
     return _WHAT_RAN.fullmatch(title) is not None
 
 
+_CODE_OF = (
+    r"\b(?:commands?|scripts?|(?:launch|command) lines?|config(?:uration)?s?|YAML|JSON|recipes?"
+    r"|settings|flags|arguments|overrides|invocations?)"
+    r" (?:(?:that |which )?(?:is |are |was |were )?(?:used|shared|common|the same) )?"
+    r"(?:behind|for|of|by|to|in)"
+)
+
+_EVERY_ROW = (
+    r"(?:each|every|all|both|any)(?: of)?(?: the| these)? (?:[\w-]{1,16} )?"
+    r"(?:points?|rows?|runs?|lines?|jobs?|entry|entries|results?|numbers|measurements?|cases?"
+    r"|experiments?|timings|configurations?|settings|variants?)"
+)
+
+_STARTED = (
+    r"(?:had|obtained|made|measured|started|produced|launched|run|collected|generated|trained)"
+)
+
 _REPRODUCES = deferred(
     r"(?:\b(?:to|how to|for) reproduc(?:e|ing)\b|^[\W_0-9]*reproduc(?:e|ing|tion|ibility)\b"
     r"|\bcommands? (?:behind|for|of|used for) (?:these|the|this|each|every) "
+    rf"|{_CODE_OF} {_EVERY_ROW}"
     r"|\b(?:these|the|all) (?:numbers|results|rows|runs) (?:above )?(?:were|are) "
-    r"(?:had|obtained|made|measured|started|produced) (?:with|by)\b|^\W*复现|再現|^\W*재현)",
+    r"(?:had|obtained|made|measured|started|produced) (?:with|by)\b"
+    rf"|\b{_EVERY_ROW} (?:above )?(?:was|were|is|are) {_STARTED} (?:with|by|as|using|from)\b"
+    r"|^\W*复现|再現|^\W*재현)",
     re.IGNORECASE,
 )
 
 _REPRODUCES_ELSE = deferred(
     r"\b(?:not|cannot|can['’]t|bug|issue|error|crash|eval\w*|accuracy|inference|serving|paper|data"
-    r"|datasets?|figures?|plots?|first|last|best|one|row|example|e\.g|loss|curves?)\b",
+    r"|datasets?|figures?|plots?|first|last|best|one|(?<!each )(?<!every )row|example|e\.g|loss"
+    r"|curves?)\b",
     re.IGNORECASE,
 )
 """Words by which it is not the runs of a whole table."""
@@ -325,6 +346,21 @@ def reproduces(text: str) -> bool:
     """
     plain = _TAG.sub(" ", text)
     return _REPRODUCES.search(plain) is not None and not _REPRODUCES_ELSE.search(plain)
+
+
+_OF_EVERY_ROW = deferred(
+    rf"{_CODE_OF} {_EVERY_ROW}\b|\b{_EVERY_ROW} (?:above )?(?:was|were|is|are) {_STARTED} ",
+    re.IGNORECASE,
+)
+
+
+def reproduces_all(text: str) -> bool:
+    """Whether such a line says it of each row of the table.
+
+    >>> reproduces_all("The launch line for each point:"), reproduces_all("The launch line:")
+    (True, False)
+    """
+    return reproduces(text) and _OF_EVERY_ROW.search(text) is not None
 
 
 _SCRIPT = deferred(

@@ -227,9 +227,8 @@ def _stated_by(line: Line) -> dict[str, Cell]:
             del found["gpus"]
     if "-N" in line.text and (hosts := _HOSTS.search(line.text)):
         found.setdefault("nodes", Cell(hosts[1], line.number, line.column + hosts.start(1)))
-    if "--ntasks-per-node" in line.text and (tasks := _TASKS.search(line.text)):
-        each = Cell(tasks[1], line.number, line.column + tasks.start(1))
-        found.setdefault("gpus_per_node", each)
+    if "task" in line.text:
+        found = _of_tasks(line) | found
     if "mpi" in line.text or "horovodrun" in line.text:
         found = _ranks(line) | found
     named = any(end in line.text for end in (".json", "config", "deepspeed_stage_"))
@@ -268,6 +267,32 @@ def of_its_program(key: str, settings: Sequence[re.Match[str]]) -> str:
     return rest if len(mine & _SPREADS) >= len(("one", "another")) else key
 
 
+_OF_EACH_TASK = deferred(r"--gpus-per-task[ =]([0-9]{1,2})(?![\w.])")
+
+_TASKS_OF_NODE = deferred(r"--ntasks-per-node[ =]([0-9]{1,3})(?![\w.(])")
+
+_EVERY_TASK = deferred(r"\bsrun (?:[^|;]*? )?(?:-n ?|--ntasks[ =])([0-9]{1,5})(?![\w.])")
+
+
+def _of_tasks(line: Line) -> dict[str, Cell]:
+    """Devices of each node, or in all, of a command of SLURM that says how many a task has, or
+    starts a program of Python for each.
+
+    >>> said = _of_tasks(Line(1, "srun -N 2 --ntasks-per-node=8 --gpus-per-task=1 ./go.sh", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'gpus_per_node': '8'}
+    """
+    each, alone = _OF_EACH_TASK.search(line.text), _TASKS.search(line.text)
+    if each is None and alone is not None:
+        return {"gpus_per_node": Cell(alone[1], line.number, line.column + alone.start(1))}
+    tasks = {"gpus_per_node": _TASKS_OF_NODE.search(line.text),
+             "gpus": _EVERY_TASK.search(line.text)}  # fmt: skip
+    return {
+        name: Cell(str(int(many[1]) * int(each[1])), line.number, line.column + many.start(1))
+        for name, many in tasks.items() if each and many
+    }  # fmt: skip
+
+
 _SPREADS = {"tp", "pp", "dp", "cp", "ep", "nodes", "gpus_per_node"}
 """Fields of how a run is spread over devices."""
 
@@ -297,9 +322,7 @@ def coded(line: Line, told: Mapping[str, Cell]) -> dict[str, Cell]:
     return found
 
 
-_OVERRIDES = deferred(
-    r"[\s,;`]*\+{0,2}([A-Za-z_][\w.-]*)(?:\s?=\s?|:\s+)[\"']?([\w./+-]+)[\"']?[\s,;`]*"
-)
+_OVERRIDES = deferred(r"[\s,;`+]*([A-Za-z_][\w.-]*)(?:\s?=\s?|:\s+)[\"']?([\w./+-]+)[\"']?[\s,;`]*")
 
 _OF_CODE = deferred(r"[`_.]")
 
@@ -311,6 +334,8 @@ def overrides(line: Line) -> dict[str, Cell]:
     >>> said = overrides(Line(1, "`seq_length: 8192`, `nodes: 4`", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
     {'seq_len': '8192', 'nodes': '4'}
+    >>> {name: cell.text for name, cell in overrides(Line(1, "+ `max_seq_len: 64`", 1, {})).items()}
+    {'seq_len': '64'}
     >>> overrides(Line(1, "`nodes: 4` failed", 1, {})), overrides(Line(1, "note: fast", 1, {}))
     ({}, {})
     """

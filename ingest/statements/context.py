@@ -55,7 +55,7 @@ from assay.ingest.statements.command_lines import (
 from assay.ingest.statements.lists import MANY
 from assay.ingest.statements.named_machines import NamedMachines
 from assay.ingest.statements.nested import HEADING, LONGEST, Block, Nest, blocks_in, of_jobs
-from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, stated
+from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, loaded, stated
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.same_as import Reference, refers, taken_over
@@ -210,7 +210,10 @@ def read_context(
         called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
         more = told | more | context.unsaid(carried) | called | nest.said_by(line)
-        more |= in_notebook(lines, at) if source.endswith(".ipynb") else {}
+        more |= (
+            in_notebook(lines, at) if source.endswith(".ipynb")
+            else loaded(lines, at) if block else {}
+        )  # fmt: skip
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -1230,7 +1233,7 @@ def _placed(
     first row of the tables that it is a note below."""
     if noted and not statement.until:
         statement = replace(statement, since=noted)
-    subject = block.subject if block else _of_item(line)
+    subject = (block.subject or _of_object(line)) if block else _of_item(line)
     if statement.until or not (environment or block or line.prefix or subject):
         return statement
     return Statement(
@@ -1253,6 +1256,19 @@ def _of_item(line: Line) -> str:
         return ""
     name = found["name"]
     return name if found["model"] or name in (model_named(name), family_named(name)) else ""
+
+
+_OBJECT = deferred(
+    r"\s*(?:[\"'](?P<quoted>[\w.+ -]{1,40})[\"']|(?P<bare>[A-Za-z][\w-]{0,39}))\s*[:=]"
+    r"\s*(?:dict\(|\{)[^{}()]{1,400}[)}]\s*,?\s*(?:(?:#|//).*)?"
+)
+
+
+def _of_object(line: Line) -> str:
+    """The key of an object that a line of code holds whole, after which a row may be called:
+    `"gqa": dict(n_head=32, n_kv_head=8),`."""
+    found = _OBJECT.fullmatch(line.text)
+    return (found["quoted"] or found["bare"]) if found else ""
 
 
 def _of_host(statement: Statement, line: Line, source: str) -> Statement:

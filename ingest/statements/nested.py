@@ -51,9 +51,9 @@ def nested(line: Line) -> dict[str, Cell]:
         return {}
     held = _object(line.text[found.start() :].strip())
     said_by: dict[str, dict[str, Cell]] = {}
-    for key, text in _values(held) if isinstance(held, dict) else ():
+    for key, label, text in _values(held) if isinstance(held, dict) else ():
         at = max(0, line.text.find(key))
-        for name, cell in said(key, text, line, at).items():
+        for name, cell in said(label, text, line, at).items():
             said_by.setdefault(name, {})[cell.text] = cell
     if len(said_by) < _LEAST:
         return {}
@@ -72,8 +72,9 @@ def _object(text: str) -> Any:
         return None
 
 
-def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Keys and values as texts, of all objects in this one that are not of something else."""
+def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Keys, what they say with the keys around them, and values as texts, of all objects in this
+    one that are not of something else."""
     about = (str(held[key]) for key in _ABOUT if isinstance(held.get(key), str))
     if any(ASIDE.search(each) for each in about):
         return
@@ -85,8 +86,9 @@ def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             yield from _values(value, where)
         elif isinstance(value, (str, int, float)):
-            name = str(key).rpartition(".")[2]
-            yield ("hidden_dim" if name == "dim" and of_model else name), str(value)
+            *around, name = where.strip(".").split(".")
+            label = "hidden_dim" if name == "dim" and of_model else in_section(around, name)
+            yield name, label or name, str(value)
 
 
 HEADING = deferred(r"\s*(#{1,6})\s+\S")
@@ -161,11 +163,21 @@ _SENTENCE = re.compile(r"[。！；，、]|[一-鿿]{13}")
 
 def _subject(above: str) -> str:
     """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`,
-    `<summary>bert_large</summary>`."""
+    `<summary>bert_large</summary>`, `**zero3.json**`; or the one of the row whose code it opens.
+
+    >>> _subject("To reproduce the 7B row:"), _subject("All runs. YAML of the `moe` run:")
+    ('7B', 'moe')
+    >>> _subject("7B 启动参数（pretrain_7b.sh）："), _subject("To run the benchmark:")
+    ('7B', '')
+    """
     text = above.strip()
     named = re.search(
         r"\*\*([^*]+)\*\*:?$|<summary>([\w.-]{0,60}[0-9][\w.-]{0,20})</summary>$", text
     )
+    if file := _OF_FILE.fullmatch(text):
+        return file[1]
+    if (row := _OF_ROW.search(text)) and not _OF_ANY.fullmatch(row[row.lastindex or 0]):
+        return row[row.lastindex or 0]
     if not named and not text.endswith(":"):
         return ""
     if named and named[2]:
@@ -175,6 +187,46 @@ def _subject(above: str) -> str:
         return ""
     words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
     return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
+
+
+_OF_FILE = re.compile(
+    r"[\s*_`#>-]*([\w.-]{1,60}\.(?:json|ya?ml|toml|sh|py|cfg|conf))[*_`]*[:：]?[*_]*"
+)
+"""A line that is the name of a file, and of the row that was run with it."""
+
+_CODE = (
+    r"(?:(?:[Ll]aunch|[Ss]tart|[Tt]raining|[Rr]un|[Ff]ull|[Ee]xact|[Ww]hole|[Cc]omplete) ?){0,2}"
+    r"(?:[Cc]ommands?|[Ss]cripts?|[Ll]ine|YAML|[Yy]aml|JSON|[Jj]son|TOML|[Cc]onfig(?:uration)?"
+    r"|[Ss]ettings|[Aa]rguments|[Aa]rgs|[Ff]lags|[Oo]ptions|[Rr]ecipe|[Oo]verrides|[Ii]nvocation)"
+    r"(?: line| file)?"
+)
+
+_CALLED = (
+    r"[`*\"“'‘]{0,3}([A-Za-z0-9][\w.+-]{0,40}(?: [\w.+-]{1,20})??)[`*\"”'’]{0,3}"
+    r"(?: |(?<=[0-9][BM])(?=[\s:：*_]*$))"
+)
+
+_KIND = (
+    r"(?:(?:row|run|line|entry|result|number|case|experiment|job|variant|measurement|set-?up"
+    r"|model)s?|(?<=[BM]))"
+)
+
+_OF_ROW = re.compile(
+    rf"(?:^|[\s,;.(])(?:{_CODE}(?: (?:that was |we )?used)? (?:of|for|behind)"
+    rf" (?:the )?{_CALLED}{_KIND}"
+    rf"|[Tt]o (?:reproduce|repeat|re-?run|get|obtain|launch|start|run) (?:the )?{_CALLED}{_KIND}"
+    r"(?: (?:run|use|call|type|with|as follows))?)(?: \([^()]{1,60}\))?[:：*_]*$"
+    r"|^[\s*_#>-]*([A-Za-z0-9][\w.+-]{0,40}) ?的?(?:启动|训练|运行|执行)?(?:参数|脚本|命令|配置)"
+    r"(?:如下)?(?:[（(][^（）()]{1,80}[）)])?[:：*_]*$"
+)
+"""A line that opens the code of one row, or of those of one model."""
+
+_OF_ANY = re.compile(
+    r"(?:the|all|each|every|both|these|those|this|that|our|same|other|first|last|best|models?"
+    r"|following|above|below|training|test|benchmark|single|full|main|default|whole|\w+ing)\b.{0,30}",
+    re.IGNORECASE,
+)
+"""Words in front of a row that name none."""
 
 
 @dataclass

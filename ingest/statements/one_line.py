@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.columns.table_titles import titles_table
-from assay.ingest.columns.titles import titled
+from assay.ingest.columns.titles import model_named, titled
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
@@ -54,6 +54,7 @@ from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.networks import names_network, network_named
+from assay.ingest.vocabulary.sectioned_keys import ASIDE
 
 _LOGGED = deferred(
     r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
@@ -73,6 +74,9 @@ _CALLS = deferred(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
 _BUILT = deferred(
     r"\s*(?:_component_|_target_)\s*[:=]\s*[\"']?[\w.]*\bmodels?\.(?:\w+\.)*([a-z]\w*_[0-9]+[bm])[\"']?\s*"
 )
+
+_TYPED = deferred(r"^([A-Za-z_]\w*)\s*:\s*(?:int|float|bool|str)(?:\s*\|\s*None)?\s*=\s*(?=\S)")
+"""A field of a class with its type in front of its value: `n_layer: int = 12`."""
 
 _QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
@@ -342,7 +346,7 @@ def _by_form(  # noqa: PLR0912
         says = SAID.search(line.text) is not None
     if short and heading:
         told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
-        values = told | _switched(line) | titled(line) | in_title(line)
+        values = told | _nodes(line) | _switched(line) | titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:
@@ -364,8 +368,60 @@ def _by_form(  # noqa: PLR0912
     return _named_for_run(line, section) if short else None
 
 
+def _nodes(line: Line) -> dict[str, Cell]:
+    """How many nodes of a device a heading counts, and what each of them has.
+
+    >>> said = _nodes(Line(1, "## Two A100 nodes (8 GPUs each)", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'nodes': '2', 'gpus_per_node': '8'}
+    >>> _nodes(Line(1, "## A100 nodes", 1, {}))
+    {}
+    """
+    if "node" not in line.text or not _NODES_OF.search(signed(line.text)):
+        return {}
+    told = phrases(line, least=1)
+    return {name: told[name] for name in ("nodes", "gpus_per_node", "gpus") if name in told}
+
+
+_NODES_OF = deferred(
+    rf"(?<![\w.,/-])(?:[0-9]{{1,4}}|one|a single|two|four|eight) {SIGN}[ -]nodes?\b"
+    r"(?! (?:vs|and|or))",
+    re.IGNORECASE,
+)
+
+
 _CODE = deferred(r"`([^`|]{0,200}=[^`|=]{1,80}=[^`|]{1,200})`")
 """A stretch of code with more than one setting."""
+
+
+_LOADED = deferred(
+    r"\s*(?:(?P<held>[A-Za-z_][\w, ]{0,40}?)\s*=\s*)?\w*(?:Model|For[A-Z]\w+|LMHead\w*)"
+    r"\.from_pretrained\(\s*(?:\w+=)?[\"'](?:[\w.-]+/)?(?P<name>[\w.-]{3,60})[\"']"
+)
+"""A line of a program that loads the model which is trained."""
+
+
+def loaded(lines: Sequence[Line], at: int) -> dict[str, Cell]:
+    """The model that a line of a program loads, its name in that line or the next one, if that is
+    no other one than what it trains.
+
+    >>> texts = "net = AutoModel.from_pretrained(", '    "wren/wren-3b", dtype="auto")'
+    >>> said = loaded([Line(n, text, 1, {}) for n, text in enumerate(texts, 1)], 1)
+    >>> said["model"].text, said["model"].line, said["model"].column
+    ('wren-3b', 2, 11)
+    >>> loaded([Line(1, 'ref_model = AutoModel.from_pretrained("wren/wren-3b")', 1, {})], 0)
+    {}
+    """
+    line, opened = lines[at], ""
+    if at and lines[at - 1].text.rstrip().endswith("from_pretrained("):
+        opened = lines[at - 1].text.rstrip()
+    text = opened + line.text
+    found = _LOADED.match(text) if "from_pretrained(" in text and len(text) <= LONGEST else None
+    if found is None or ASIDE.search(found["held"] or "") or model_named(found["name"]) is None:
+        return {}
+    return {
+        "model": Cell(found["name"], line.number, line.column + found.start("name") - len(opened))
+    }
 
 
 def _in_code(line: Line) -> dict[str, Cell]:
@@ -564,7 +620,7 @@ def _bare(text: str) -> str:
     behind it, and a shell's sign that it goes on."""
     plain = _LOGGED.sub("", LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
     plain = _QUOTED.sub(r"\1", _NESTED.sub("", _COMMENT.sub("", plain)).strip())
-    plain = _CALLS.sub("", plain)
+    plain = _TYPED.sub(r"\1 = ", _CALLS.sub("", plain))
     for opens, closes in ("()", "{}"):
         if plain.count(closes) > plain.count(opens):
             plain = plain.rstrip(closes + ", ")

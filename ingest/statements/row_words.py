@@ -170,6 +170,35 @@ def _labels(row: Record) -> list[str]:
     return [text for label, text in row.other if label != "column"][:2]
 
 
+def signs_of(row: Record) -> list[str]:
+    """The number or the letter by which a text may speak of a row, and its first labels.
+
+    >>> signs_of(Record(1, {}, other=[("cmd", "(2)"), ("lr", "2")]))
+    ['#2']
+    """
+    return [
+        sign_of(text) for label, text in row.other[:2]
+        if label != "column" and (_SIGN.fullmatch(text) is None or _OF_SIGNS.fullmatch(label))
+    ]  # fmt: skip
+
+
+def sign_of(text: str) -> str:
+    """A number or a letter that a row is called by, without what stands around it; other labels as
+    they are."""
+    found = _SIGN.fullmatch(text)
+    return f"#{found[1].casefold()}" if found else text.strip(" *`")
+
+
+_SIGN = re.compile(r"[\s*_`(\[#]*([0-9]{1,2}|[A-Za-z][0-9]?)[\s*_`)\].:]*")
+
+_OF_SIGNS = re.compile(
+    r"\W*(?:(?:id|no|nr|num|number|cmd|commands?|runs?|exp(?:eriment)?s?|conf(?:ig)?s?|configuration"
+    r"|cases?|rows?|jobs?|lines?|set-?ups?|settings?|scripts?|variants?|tests?|trials?|layouts?|what"
+    r"|which|编号|序号|实验|配置|番号)\b\W*){0,2}",
+    re.IGNORECASE,
+)
+"""Labels of columns that hold what rows are called by."""
+
 _PLAIN = re.compile(
     r"\W*(?:plain|vanilla|bare|nothing(?: (?:added|extra|more))?|none of (?:it|them|these))\W*",
     re.IGNORECASE,

@@ -36,7 +36,8 @@ FORMS = (
     rf"|{_NAMES}[A-Za-z_-]*[ :][a-z:_]*v?[0-9]+\.[0-9]"
     rf"|{_LABELS}[`*]*: *[`*\[]*{_NAMES}|框架[^:：]*[:：] ?{_NAMES}"
     rf"|{_PROPER}[^.]* (?:was|is|were) used|{_PROPER} ?(?:训练|进行)"
-    r"|-m (?:torchtitan|[Mm]ax[Tt]ext)|litgpt (?:pre|fine)t|tune run |axolotl train"
+    r"|-m (?:torchtitan|[Mm]ax[Tt]ext)|MaxText/train|composer \S*train/train"
+    r"|litgpt (?:pre|fine)t|tune run |axolotl train"
     r"|llamafactory-cli t|pretrain_gpt\.py|megatron_gpt_pretraining"
 )
 """Found in every line of prose or code that may say it, in polars' syntax."""

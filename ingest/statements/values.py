@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 import polars as pl
+from assay.ingest.columns.titles import model_named
 from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
@@ -85,7 +86,8 @@ _NO_VALUE = ("none", "null", "nil", "~", "")
 
 _SWITCHED = {
     "bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8",
-    "xla_use_bf16": "bf16",
+    "xla_use_bf16": "bf16", "te_fp8": "fp8", "use_fp8": "fp8", "enable_fp8": "fp8",
+    "use_bf16": "bf16", "use_fp16": "fp16", "enable_bf16": "bf16",
 }  # fmt: skip
 """Switches that say the number format."""
 
@@ -131,6 +133,9 @@ _OF_PROGRAMS = {
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
 }  # fmt: skip
 """Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""
+
+_MAY_NAME_MODEL = ("preset", "model_preset", "model-preset", "model_config", "model-config")
+"""Arguments that choose a model, if their value is the name of one."""
 
 LONGEST_LABEL = 40
 """Letters beyond which a label is a sentence."""
@@ -218,6 +223,8 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     digits, scale = text.replace(",", "").replace("_", ""), 1.0
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)
+    if spec.name == "model_size":
+        digits = digits.upper()  # `6.7b`
     if digits[-1:] in SUFFIXES:
         digits, letter = digits[:-1].rstrip(), digits[-1]  # `2.65 B`
         scale = suffix(letter, spec.name, digits if _DIGITS.fullmatch(digits) else "")
@@ -254,6 +261,10 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
     return name, text
 
 
+_ZERO_SWITCH = deferred(r"(?:use|enable)?[_-]?zero[_-]?([123])(?:[_-]optimi[sz]er)?")
+"""A switch of one stage of ZeRO: `--use_zero_1 1`."""
+
+
 def switched_on(label: str, text: str) -> tuple[str, str] | None:
     """The field that a switch says by being on, and its value: `bf16=True`, `use_flash_attn: 1`.
 
@@ -269,6 +280,8 @@ def switched_on(label: str, text: str) -> tuple[str, str] | None:
     if text.strip("\"'").casefold() not in ("true", "1"):
         return None
     own = label.casefold().lstrip("-").removesuffix(".enabled")
+    if stage := _ZERO_SWITCH.fullmatch(own):
+        return "zero_stage", stage[1]
     if kind := _SWITCHED.get(own):
         return "dtype", kind
     return ("attention", "flash") if switches_flash(normalise(own)) else None
@@ -285,6 +298,8 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if label.strip("-") == "fsdp" and _WRAPS.fullmatch(text.strip("\"'[]")):
         return {"sharding": Cell(text, line.number, line.column + at, state="unknown")}
     name = how_much(known(label), text)
+    if label.casefold().strip("-") in _MAY_NAME_MODEL and model_named(text.strip("\"'")):
+        name = "model"
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
         return {}
     if name == "dtype" and (bits := _BITS.fullmatch(text)) and _IN_BITS.search(label):

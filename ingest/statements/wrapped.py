@@ -21,7 +21,7 @@ from assay.ingest.columns.other_runs import GOES_ON, IS_OPEN, of_these_runs, sen
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, reproduces
+from assay.ingest.source.headings import of_set_up, reproduces, reproduces_all
 from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
@@ -334,6 +334,14 @@ class Beside:
             return 0
         return self._rows[first]
 
+    def right_above(self, line: int) -> tuple[int, int]:
+        """The first and the last row of the table that a line stands below."""
+        at = bisect_left(self._rows, line) - 1
+        last = self._rows[at]
+        while at and self._rows[at - 1] == self._rows[at] - 1:
+            at -= 1
+        return self._rows[at], last
+
     def _section(self, line: int) -> tuple[int, float]:
         at = bisect_right(self._headings, line)
         end = self._headings[at] if at < len(self._headings) else inf
@@ -346,6 +354,7 @@ class Again:
     def __init__(self, beside: Beside | None) -> None:
         self._beside = beside
         self._since, self._section, self._in_code = 0, tuple[int, ...](), False
+        self._of_all = 0, 0  # the first and the last row of a table of which a line says it of each
 
     def pass_by(self, line: Line, path: Sequence[int], *, heading: bool, code: bool) -> None:
         """Go on to a line; `path` are the headings around the one before it."""
@@ -353,6 +362,10 @@ class Again:
         if self._beside is None or code:
             return
         said = reproduces(line.text)
+        if heading or any(map(str.isalnum, line.text.lstrip(" `~").partition(" ")[2])):
+            self._of_all = 0, 0
+        if said and reproduces_all(line.text) and self._beside.under(line.number):
+            self._of_all = self._beside.right_above(line.number)
         if heading:
             self._since = self._beside.under(line.number - 1) if said else 0
             self._section = tuple(path)
@@ -363,6 +376,9 @@ class Again:
         """A statement of such a block as one of the rows above it."""
         if not (self._since and self._in_code) or statement.until:
             return statement
+        first, last = self._of_all
+        if first:
+            return replace(statement, caption=True, since=first, until=last)
         return replace(statement, since=self._since, section=self._section)
 
 

@@ -60,7 +60,7 @@ from assay.ingest.columns.headers import (
     unlinked,
 )
 from assay.ingest.columns.subject import times_an_epoch
-from assay.ingest.columns.titles import counted_before_name, length_named, model_named
+from assay.ingest.columns.titles import counted_before_name, family_named, length_named, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
 from assay.ingest.prose.counted_machines import machines
@@ -260,8 +260,13 @@ _AS_REFERENCE = re.compile(
 
 def under_its_family(record: Record) -> None:
     """Name the model of a row, which prints no more of it than its size, by the family that a
-    column of its own names: `Model family | Model` over `Sparrow | 7B`."""
+    column of its own names: `Model family | Model` over `Sparrow | 7B`; or the label over it:
+    `Llama 2` over `7B`."""
     model, size = record.cells.get("model"), record.cells.get("model_size")
+    label, text = map(plain, record.other[0]) if record.other else ("", "")
+    if model is None and size is None and size_alone(text) and (family := family_named(label)):
+        record.cells["model"] = Cell(f"{family} {text}", record.line, record.column)
+        return
     if (model and not size_alone(plain(model.text))) or size is None or size.state != "value":
         return
     names = [plain(text) for label, text in record.other if _A_FAMILY.fullmatch(english(label))]

@@ -43,7 +43,7 @@ from assay.ingest.columns.column_cells import (
     whole_numbers,
     whose_batches,
 )
-from assay.ingest.columns.composite import model_of_side, remark
+from assay.ingest.columns.composite import called, model_of_side, remark
 from assay.ingest.columns.footnotes import (
     NEAR,
     WITHIN,
@@ -1003,8 +1003,30 @@ class _Table:
                 told = Cell(device.text, name.line, name.column, value_origin="stated")
                 record.cells["gpu"] = told
 
+    @cached_property
+    def _corner_counts(self) -> Mapping[str, Cell]:
+        """The device of all rows, how many, and the format, where the label over their names says
+        two things of them: `22B, A100-80G`, `overrides (TPU v5p, 8 chips)`."""
+        heads = self.view.grid.heads
+        if self.view.turned or self.view.melted or not (heads and heads[-1].cells):
+            return {}
+        cell, first = heads[-1].cells[0], next(iter(self.view.columns()), None)
+        label = plain(cell.text)
+        if first is None or first.spec is not None or len(label) > LONGEST:
+            return {}
+        behind = _BEHIND_LABEL.search(label)
+        rest = called(behind[1], alone=True) if behind else {}
+        told = called(label) or (rest if "gpu" in rest else {})
+        return {
+            name: Cell(text, cell.line, cell.column, value_origin="stated")
+            for name, text in told.items() if name in ("gpu", "gpus", "nodes", "dtype")
+        }  # fmt: skip
+
     def _on_its_device(self, record: Record) -> None:
         """Put the device that a row means in the place of its kind, or of the name of a machine."""
+        for name, cell in self._corner_counts.items():
+            if is_silent(record, name):
+                record.cells[name] = cell
         if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):
             record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
         elif gpu and one_of(gpu.text) in _KINDS:
@@ -1265,6 +1287,11 @@ def _dashed(cell: Cell) -> bool:
     """Whether a cell of a number holds a dash, or nothing."""
     return cell.state == "missing" and not cell.text.strip(" -–—−")
 
+
+_BEHIND_LABEL = re.compile(
+    r"(?:[(（\[]|^[A-Za-z]{3,16}(?: on|,|:| [–-]) )([^()（）\[\]]{2,80}?)[)）\]]?\W*$"
+)
+"""Brackets behind a label, or what a word is on: `change, 4x L4`."""
 
 _CELL_OF = re.compile(r"<t[dh]\b[^<>]*>", re.IGNORECASE)
 """Where a cell of a row of HTML begins, on a line that holds all of them."""
