@@ -652,8 +652,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
     >>> machine("A100两机8卡(2x8)"), machine("A100两机8卡")
     ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
-    >>> machine("8x H100 per node")
-    {'gpu': 'H100', 'gpus_per_node': '8'}
+    >>> machine("N4C32"), machine("8x H100 per node")
+    ({'nodes': '4', 'gpus': '32'}, {'gpu': 'H100', 'gpus_per_node': '8'})
     >>> machine("8p-NPU(Ascend 910B)"), machine("4p-NPU-ARM")
     ({'gpus': '8', 'gpu': 'Ascend 910B'}, {'gpus': '4'})
     >>> machine("4 x trn1.32xlarge"), machine("2x p4d.24xlarge")
@@ -663,6 +663,8 @@ def machine(text: str) -> dict[str, str]:
     """
     if len(text) > LONGEST:
         return {}
+    if counted := _NODES_AND_CARDS.fullmatch(text.strip(_AROUND)):
+        return {"nodes": counted[1], "gpus": counted[2]}
     if of_each := OF_EACH_NODE.search(text):
         said = machine(text[: of_each.start()])
         count = said.pop("gpus", None)
@@ -760,8 +762,6 @@ def named(text: str) -> dict[str, str]:
         return told | {"gpus": many[2].replace(",", "")}
     if said := layout(bare):
         return said
-    if counted := _NODES_AND_CARDS.fullmatch(bare):
-        return {"nodes": counted[1], "gpus": counted[2]}
     if (format_at_end := _FORMAT_BESIDE.fullmatch(bare)) and (rest := format_at_end[1]):
         told = named(rest)
         if told and "dtype" not in told:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ MEASURES = re.compile(
     r"|\b(?:step|iter(?:ation)?) time(?:  |$)|\btime/(?:step|iter)|  throughput  "
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
     r"|^[^#]*\balgbw\b|^#\s+size\s+(?!.*\b(?:count|elements)\b).*\balgbw\b"
-    r"|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
+    r"|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])"
+    r"|吞吐|/ ?秒|[(（]毫?秒[)）]|(?:每步|单步|迭代)(?:耗时|时间)|スループット|처리량",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""
@@ -75,9 +77,52 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             if not _united(lines, at + 1):  # the line below is of the header, and has its units
                 grid = grid or _longer(_table(lines, at), lines, at)
                 grid = grid or _justified(lines, at) or _by_words(lines, at)
+                grid = grid or _by_width(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
+
+
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]"
+)
+"""Letters and signs that take two columns of a page each."""
+
+_SECOND = "\u2060"
+"""A letter for the second column of such a one: it is no blank, and in no text."""
+
+
+def _by_width(lines: Sequence[Line], at: int) -> Grid | None:
+    """The table below labels in Chinese, Japanese or Korean, whose letters take two columns of the
+    page each."""
+    if not _WIDE.search(lines[at].text):
+        return None
+    begin, end = max(0, at - 1), at + 1
+    while end < len(lines) and lines[end].text.strip():
+        end += 1
+    wide = [
+        line._replace(text=_WIDE.sub(rf"\g<0>{_SECOND}", line.text)) for line in lines[begin:end]
+    ]
+    grid = _table(wide, at - begin)
+    if grid is None:
+        return None
+    own = {line.number: line for line in lines[begin:end]}
+    heads, rows = ([_narrow(row, own[row.line.number]) for row in each]
+                   for each in (grid.heads, grid.rows))  # fmt: skip
+    return replace(grid, begin=grid.begin + begin, end=grid.end + begin, heads=tuple(heads),
+                   rows=tuple(rows))  # fmt: skip
+
+
+def _narrow(row: GridRow, line: Line) -> GridRow:
+    """A row of such a table as it is printed, each cell where it begins in its line."""
+
+    def begin(column: int) -> int:
+        place = column - line.column
+        return column - _WIDE.sub(rf"\g<0>{_SECOND}", line.text)[:place].count(_SECOND)
+
+    cells = (cell._replace(text=cell.text.replace(_SECOND, ""), column=begin(cell.column))
+             for cell in row.cells)  # fmt: skip
+    return GridRow(line, tuple(cells))
 
 
 _RULED = re.compile(r"\s*-{2,}(?: +-{2,}){2,}\s*")

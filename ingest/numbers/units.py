@@ -6,6 +6,8 @@ and blanks: `T/s` is tokens per second in the tables that print it, beside `S/s`
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from math import inf, log2
 from typing import NamedTuple
 
@@ -125,6 +127,53 @@ _MANY = {"万": 1e4, "亿": 1e8}
 """Ten thousand and a hundred million, which Chinese puts in front of what is counted."""
 
 _COUNTED = {"token/s", "sample/s"}
+
+_IN_ENGLISH = {
+    "毫秒": "ms", "ミリ秒": "ms", "밀리초": "ms", "秒": "s", "초": "s",
+    "词元": "tokens", "令牌": "tokens", "トークン": "tokens", "토큰": "tokens",
+    "样本": "samples", "样本数": "samples", "序列": "samples", "条": "samples",
+    "条样本": "samples", "サンプル": "samples", "샘플": "samples",
+    "图片": "images", "图像": "images", "张图": "images", "张图片": "images", "张": "images",
+    "图": "images", "画像": "images", "枚": "images", "이미지": "images", "장": "images",
+    "帧": "frames", "视频": "videos", "動画": "videos",
+    "迭代": "iter", "イテレーション": "iter", "步": "step", "ステップ": "step", "스텝": "step",
+    "卡": "GPU", "GPU": "GPU", "NPU": "NPU", "token": "tokens", "tokens": "tokens",
+    "iter": "iter", "it": "it", "step": "step", "s": "s", "ms": "ms", "sec": "s",
+    "samples": "samples", "sample": "samples", "images": "images",
+}  # fmt: skip
+"""Words of units in Chinese, Japanese and Korean, and those that stand beside them."""
+
+_PRINTED = re.compile(
+    r"([~≈约]?\s*)([0-9][0-9,]*(?:\.[0-9]+)?)\s*(?:([千万亿만억])\s?)?"
+    r"([^\W\d_]{1,8}(?:\s?[/／每]\s?[^\W\d_]{1,8}){1,2})"
+)
+"""A number and its unit that is one thing for another: `38.4 万 token/秒`."""
+
+
+def in_english(text: str) -> str | None:
+    """A number whose unit is in Chinese, Japanese or Korean with it in English; None of others.
+
+    >>> in_english("96 样本/秒"), in_english("41.4万 token/s"), in_english("3.1 秒/步")
+    ('96 samples/s', '414k tokens/s', '3.1 s/step')
+    >>> in_english("96 篇/秒"), in_english("12 images/s")
+    (None, None)
+    """
+    found = None if text.isascii() or len(text) > _LONGEST else _PRINTED.fullmatch(text.strip())
+    if found is None:
+        return None
+    words = [_IN_ENGLISH.get(word.strip(), "") for word in re.split("[/／每]", found[4])]
+    if not all(words) or unit(printed := "/".join(words)) is None:
+        return None
+    if found[3] is None:
+        return f"{found[1]}{found[2]} {printed}"
+    scaled = Decimal(found[2].replace(",", "")).scaleb(_ZEROS[found[3]] - 3)
+    return f"{found[1]}{scaled:f}k {printed}" if words[0] == "tokens" else None
+
+
+_LONGEST = 40
+
+_ZEROS = {"千": 3, "万": 4, "만": 4, "亿": 8, "억": 8}
+
 
 SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Count suffixes, as in 250k or 200B: such a number is nominal."""

@@ -46,9 +46,12 @@ COUNT = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:\.[0-9]+)?[kKM]?|(?:{_IN_WOR
 
 NUMBER = (
     rf"(?<![\w.,$€^*-])(?<![0-9][/*x×])(?<![0-9] [*x×] )(?P<n>{COUNT})"
-    r"(?![\w%^]|\*\*[0-9]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9]| ?\([^()]{1,40}\) ?[x×*] ?[0-9])"
+    r"(?![\w%^]|\*\*[0-9]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9]| ?\([^()]{1,40}\) ?[x×*] ?[0-9]"
+    r"|(?<=[a-z]) (?:[a-z]+ )?(?:rows|runs|lines|tables|columns|entries|models|config(?:uration)?s"
+    r"|cases|variants|experiments)\b)"
 )
-"""A number, in digits or in words, that is no part of another, of a product or of a range."""
+"""A number, in digits or in words, that is no part of another, of a product or of a range, and in
+words does not count the rows that something is said of."""
 
 _SEVERAL_BEFORE = deferred(
     r"(?:(?:(?:^|[:;({\[]|\b(?:on|with|using|over|for|in|from|across|between|at|of|either))\s*"

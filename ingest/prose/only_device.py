@@ -22,9 +22,11 @@ _USED = deferred(
     rf"|{SIGN}s?(?:[- ](?:GPU|NPU|card|chip|module|accelerator|superchip)s?)? ?(?:[x×*] ?[0-9]"
     r"|\(?(?:nodes?|cluster|partition|servers?|machines?|modules|instances?)\b)"
     rf"|\b(?:on|using|used?|uses)\W+(?:[\w-]+ ){{0,4}}?{SIGN}"
-    r"|\b(?:hardware|gpus?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
+    r"|\b(?:hardware|(?:gpu|npu|dcu|mlu|xpu)s?|devices?|accelerators?|system|machines?|cluster|nodes?|platform|cards?"
     rf"|environment|pods?|racks?|box(?:es)?|workstations?|single|access to)\b[^.;|]{{0,40}}?{SIGN}"
     rf"|\b(?:node|server|machine|host)s?\b[^.;|]{{0,90}}?{SIGN}"
+    r"|(?:型号|芯片|加速器|设备|硬件|环境|平台|规格)[*_` ]{0,3}(?:[:：]|为|是|采用|使用)"
+    rf"\W{{0,4}}{SIGN}"
     rf"|[卡机]\W*{SIGN}|{SIGN}\W*[卡机服集]|^\s*#.*{SIGN}"
     rf"|(?:使用的?|采用的?|选用的?|用的?)是? ?{SIGN}|在 ?(?:一[张块台] ?)?{SIGN} ?(?:上|平台|环境)",
     re.IGNORECASE,

@@ -40,7 +40,7 @@ _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software|same"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
-    r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
+    r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|[微精]调|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
     re.IGNORECASE,
 )
 """Found in sentences on what was run or measured; a statement is held to fewer words, as it needs
@@ -74,7 +74,7 @@ _WITH = (
     r"|(?:training |fine-?tuning )(?:modes|recipes|scripts|backends)) of "
     r"(?:the )?|\b(?:benchmark(?:ed|ing)?|measured|measuring|tested|testing|timed) (?:our |the )?"
     r"|(?:使用|采用|基于|用|使って|で|は|为|為|：|사용|修改版的?|改造的?|在(?=[^，。；、,;]{3,40}[上下中])"
-    r"|自研的?|内部) ?(?:(?:训练)?框架 ?)?)"
+    r"|自研的?|内部) ?(?:(?:训练)?框架 ?)?|(?<!推理)(?<!部署)框架 ?(?:[:：]|[为是]|采用|使用)? ?)"
     r"[`*_\"“\[]{0,3}"
 )
 """How a sentence leads to the program that something was run with."""
@@ -167,6 +167,8 @@ Basalt 1.4`."""
 
 _USED = deferred(
     r"[`*_)]{0,3} (?:(?:is|was|are|were) used|wird verwendet|wurde verwendet|est utilisé)\b"
+    r"|[`*_)]{0,3}(?: v?[0-9.]{1,8})? ?(?:全参数?|LoRA|QLoRA)? ?"
+    r"(?:预训练|[微精]调|训练)(?![的好出过])"
 )
 
 _STARTED = deferred(

@@ -332,7 +332,8 @@ def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:
 FIELD = "trained_part"
 
 _ADAPTERS = re.compile(
-    r"(?<![A-Za-z0-9])(?:[a-z]{1,2}-?)?(?:lora|dora)(?![A-Za-z])|(?<![A-Za-z0-9])peft(?![A-Za-z0-9])",
+    r"(?<![A-Za-z0-9])(?:[a-z]{1,2}-?)?(?:lora|dora)(?![A-Za-z])|(?<![A-Za-z0-9])peft(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9-])(?:p|prefix|prompt)[- ]?tuning(?: ?v2)?(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
@@ -375,6 +376,9 @@ _STATED = re.compile(
     r"|^[\s>*+_`-]*(?:(?:PEFT|(?:fine-?)?tuning|adapter|training)[ _-])?"
     r"(?:method|task|tuning|training|recipe|mode|type)\b[^:|]{0,24}:"
     r"|\b(?:fine-?tun\w*|train\w*)\b(?:[^.;:|()]|\.(?=[0-9])){0,60}\((?:q-?)?(?:lora|dora)\b(?=[,)])"
+    r"|(?:使用|采用|用|基于|通过|进行|做的?(?:是|都是)?|[均都全]为|全部是)\s?(?:q-?)?(?:lora|dora)(?![^。；;]{0,20}(?:对比|相比|之外))"
+    r"|[微精]调(?:方[式法]|类型)?\s?(?:[:：]|[均都]?[为是])\s?(?:q-?)?(?:lora|dora)"
+    r"|[0-9]b[\w-]{0,24} ?\+ ?(?:q-?)?(?:lora|dora)\b"
     r"|^[\s>*+_`\"-]*(?:q-?)?(?:lora|dora)\b[^:|.?]{0,90}[:：][\s*_]*$"
     r"|^[\s>*+_`-]*(?:all|every\w*)\b(?: (?!but|except|full)[\w-]+){0,4}? (?:q-?)?"
     r"(?:lora|dora)\b(?!.*\b(?:but|except|apart|unless)\b)"
@@ -384,9 +388,16 @@ _STATED = re.compile(
 )
 """A statement of what is trained: `All runs are LoRA`, `QLoRA fine-tuning of 7B on one L4`."""
 
+_TYPED = re.compile(
+    r"(?<![\w-])(?:--)?(?:sft|train|tuner|finetuning|peft)_type[\"']?\s{0,2}[=: ]\s{0,2}[\"']?"
+    r"((?:q-?)?(?:lora|dora))\b",
+    re.IGNORECASE,
+)
+"""An option of trainers for what they train: `--sft_type lora`, `finetuning_type: lora`."""
+
 _LIST_OF_IT = re.compile(
-    r"[\s>*_`]*(?:[A-Za-z][\w .-]{1,30}, )?((?:q-?)?(?:lora|dora))"
-    r"(?: (?:with|on) [^,.|]{2,40}| \([^()|]{2,40}\))?, (?=[^|]*[0-9])"
+    r"[\s>*_`]*(?:[A-Za-z][\w .-]{1,30}, )?((?:q-?)?(?:lora|dora)|p-?tuning(?: v2)?)"
+    r"(?: (?:with|on) [^,.|]{2,40}| \([^()|]{2,40}\))?(?:, |，)(?=[^|]*[0-9])"
     r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
     re.IGNORECASE,
 )
@@ -455,12 +466,12 @@ def _says_what_is_trained(line: Line) -> bool:
         return False
     if line.text.rstrip(" *_").endswith((":", "：")) and _ALL_TUNED.search(line.text):
         return True
-    stated = _STATED.search(line.text) or _LIST_OF_IT.match(line.text)
+    stated = _STATED.search(line.text) or _LIST_OF_IT.match(line.text) or _TYPED.search(line.text)
     return bool(_HEADING.match(line.text) or is_caption(line) or stated)
 
 
 def _cell(line: Line) -> dict[str, Cell]:
-    listed = _LIST_OF_IT.match(line.text)
+    listed = _LIST_OF_IT.match(line.text) or _TYPED.search(line.text)
     held = named(listed[1] if listed else line.text)
     at = (line.number, line.column)
     return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}

@@ -113,8 +113,13 @@ NO_ROOM_ELSEWHERE = re.compile(
     r"| ?device)? ?(?:memory|VRAM|HBM)"
     r"|(?:does not|doesn[’']t|did not|didn[’']t|won[’']t|will not|would not|cannot) fit"
     r"(?: (?:in|into|on) (?:the )?(?:GPU |device )?(?:memory|VRAM|HBM|GPUs?|card|device))?"
-    r"|(?:显存|内存)(?:不足|溢出|不够|爆了|超限)|爆(?:显存|内存|了)|放不下|メモリ(?:不足|溢れ|が足りない)"
-    r"|(?:乗|載)らない|메모리 ?(?:부족|초과))\W{0,4}",
+    r"|(?:(?:GPU|CUDA|HBM) ?)?(?:显存|内存)(?:不足|溢出|不够用?|爆了?|炸了|超限|超出|耗尽|放不下)"
+    r"|(?:超出?|撑)?爆?(?:显存|内存)(?=\W{0,3}OOM)|(?:超出?|撑?爆)(?:显存|内存|了)|放不下"
+    r"|(?:(?:训练|运行|启动)?失败|跑不(?:起来|动|了|下|通)|无法(?:运行|训练|启动)|报错?|直接"
+    r"|崩溃|溢出|触发|出现|発生|失敗|エラー|실패)(?=\W{0,3}OOM)"
+    r"|OOM ?(?=了|错误|报错|崩溃|失败|エラー|発生|발생)"
+    r"|メモリー?(?:不足|溢れ|が足りない)|(?:乗|載)らない|메모리 ?(?:부족|초과))"
+    r"(?:\W{0,3}OOM|了|(?:错误|报错|崩溃|失败|エラー|(?:が|를|이)? ?(?:発生|발생)))?\W{0,4}",
     re.IGNORECASE,
 )
 """A cell that says in another language, or at length, that memory was not enough."""

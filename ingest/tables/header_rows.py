@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TypeGuard
 
-from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
@@ -55,6 +55,35 @@ def carried(grid: Grid, schema: Schema) -> Grid:
             above = row.cells
         rows.append(row)
     return grid if same else replace(grid, rows=tuple(rows))
+
+
+def with_dittos(grid: Grid, schema: Schema) -> Grid:
+    """The grid with names and settings in the cells that only say that they are those of the row
+    above: `同上`, `〃`, `ditto`. What was measured is left as it stands."""
+    if not grid.heads or not any(_DITTO.fullmatch(c.text) for row in grid.rows for c in row.cells):
+        return grid
+    columns = header(grid.header(), schema)
+    taken = {at for at, c in enumerate(columns) if generic(c) or (c.spec and c.spec.quantity)}
+    rows: list[GridRow] = []
+    above: tuple[GridCell, ...] = ()
+    for row in grid.rows:
+        cells = row.cells
+        if len(cells) == len(above):
+            cells = tuple(
+                above[at] if at not in taken and _DITTO.fullmatch(cell.text) else cell
+                for at, cell in enumerate(cells)
+            )
+        above = () if row.blank or row.one else cells
+        rows.append(replace(row, cells=cells))
+    return replace(grid, rows=tuple(rows))
+
+
+_DITTO = re.compile(
+    r"[(（]?(?:同上|〃|″|”|″|\"|''|-\"-|-//-|—//—|ditto|do\.|same as above|as above|(?:see )?above"
+    r"|dito|wie oben|s\. ?o\.|idem|id\.|ídem|상동|위와 (?:같음|동일)|то же|上と同じ|同じ)[)）]?",
+    re.IGNORECASE,
+)
+"""Signs and words for what stands in the row above."""
 
 
 def _named_once(grid: Grid) -> bool:

@@ -159,7 +159,7 @@ from assay.ingest.tables.documents import (
     one_of,
     units_of_code,
 )
-from assay.ingest.tables.header_rows import carried
+from assay.ingest.tables.header_rows import carried, with_dittos
 from assay.ingest.tables.keyed import (
     MOST_PLAIN,
     SetUps,
@@ -208,11 +208,13 @@ from assay.ingest.tables.units_beside import (
     names_metrics,
     of_all_below,
     of_the_job,
+    with_check_marks,
     with_metrics_apart,
     with_outcomes,
     with_rate_units,
     with_rates_of_things,
     with_scopes,
+    with_units_in_english,
 )
 from assay.ingest.tables.views import View, views
 from assay.ingest.vocabulary.card_counts import counted_chips
@@ -489,7 +491,10 @@ class _Table:
             [*(line.text for line in place.titles[-1:]), grid.caption],
         )
         labelled = annotated(
-            with_rates_in_short(carried(grid, schema)), schema, known.legend, known.notes
+            with_rates_in_short(carried(with_dittos(grid, schema), schema)),
+            schema,
+            known.legend,
+            known.notes,
         )
         labelled = with_scopes(
             labelled,
@@ -534,7 +539,10 @@ class _Table:
         labelled = with_outcomes(
             with_memory_in_remarks(
                 with_partitions(
-                    with_variants(labelled, [line.text for line in place.titles]),
+                    with_variants(
+                        with_check_marks(with_units_in_english(labelled, schema), schema),
+                        [line.text for line in place.titles],
+                    ),
                     lambda: [*place.texts(), *(line.text for line in place.near)],
                 ),
                 lambda: [line.text for line in place.near],
@@ -1461,7 +1469,13 @@ _OF_ALL_NUMBERS = re.compile(
     r"(?:numbers|values|figures|cells|entries|results|throughputs?|speeds?|rates?|times|timings"
     r"|units?|tok(?:en)?s?/s(?:ec)?|TPS|samples/s(?:ec)?|images/s(?:ec)?|img/s|batch(?: ?size)?s?)"
     r"(?: (?:above|here|shown|reported|listed|given|numbers|values|in (?:the|this) table))*:?"
-    r" (?:is|are|was|were|in|give|means?)\b",
+    r" (?:is|are|was|were|in|give|means?)\b"
+    r"|[\s*_>（(]*(?:note:? )?(?:each|every) (?:cell|entry|value|number)"
+    r" (?:is|gives|shows|lists|holds|reports)\b"
+    r"|[\s*_>（(]*(?:[备附]?注[:：]\s*)?(?:表中|上表|以上)?(?:的|各|所有)?"
+    r"(?:单元格|格内|(?:数据|数字)?格式|每(?:个|一)?格子?|数字|数值|单位)(?:内|里)?(?:的内容)?"
+    r"\s?(?:[均都]?(?:依次)?[为是]|[:：])"
+    r"|[\s*_>（(]*(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は|[\s*_>（(]*(?:表中の)?数値は(?:すべて)?",
     re.IGNORECASE,
 )
 """A sentence that begins with all numbers of a table."""
@@ -1472,7 +1486,9 @@ _MAY_OPEN = re.compile(r"[:：]\s*$|^\s*(?:#|\||<table|\+[-=])")
 _OPENS_GRID = re.compile(r"\s*(?:\||<table|\+[-=]|\.\. (?:list|csv)-table|[^|]+\|[^|]+\|)")
 """A line that begins another table."""
 
-_A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
+_A_NOTE = re.compile(
+    r"\s*(?:[(（]|\*(?!\*)|Notes?\b|[备附]?注(?=[:：]))(?!.*[:：]\s*$)", re.IGNORECASE
+)
 """A line below a table that is about it, and opens no other."""
 
 _LABEL_IS = re.compile(

@@ -14,12 +14,14 @@ from math import inf
 from typing import NamedTuple
 
 from assay.ingest.columns.column_cells import OF_NOBODY
+from assay.ingest.columns.composite import named
 from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
-from assay.ingest.numbers.units import unit
+from assay.ingest.numbers.units import in_english, unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables.csv_sections import LONGEST_OUTCOME, NO_ROOM_ELSEWHERE
 from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant, unmarked
+from assay.ingest.vocabulary.attention_names import switches_flash
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
@@ -759,6 +761,57 @@ _OF_STEPS = re.compile(
 _A_TIME = re.compile(r"(?<!\bstep )(?<!\biteration )\btime$", re.IGNORECASE)
 
 
+def with_units_in_english(grid: Grid, schema: Schema) -> Grid:
+    """The grid with units in Chinese, Japanese and Korean put into English, in cells of what is
+    measured: `96 样本/秒`."""
+    if all(cell.text.isascii() for row in grid.rows for cell in row.cells) or not grid.heads:
+        return grid
+    free = {n for n, column in enumerate(header(grid.header(), schema)) if _is_measured(column)}
+    names = header((plain(row.cells[0].text) if row.cells else "" for row in grid.rows), schema)
+    rows = tuple(
+        replace(row, cells=tuple(
+            cell._replace(text=in_english(cell.text) or cell.text)
+            if at in free or (at and _is_measured(name)) else cell
+            for at, cell in enumerate(row.cells)
+        ))
+        for row, name in zip(grid.rows, names, strict=True)
+    )  # fmt: skip
+    return replace(grid, rows=rows)
+
+
+def with_check_marks(grid: Grid, schema: Schema) -> Grid:
+    """The grid with its marks of yes and no as they are usually printed, in columns of a switch:
+    `√` beside `×`, `○` beside `×`."""
+    if not grid.heads or not any(cell.text in _YES for row in grid.rows for cell in row.cells):
+        return grid
+    marks = dict.fromkeys(_YES, "✓") | dict.fromkeys(_NO, "✗")
+    rows = [list(row.cells) for row in grid.rows]
+    for at, column in enumerate(header(grid.header(), schema)):
+        held = {row[at].text for row in rows if at < len(row)} - {"", "-", "—"}
+        kept = "✓" if column.spec and column.spec.name == "recompute" else ""  # not how much
+        if _is_switch(column) and held & _YES and held <= marks.keys() | {"✓", "✗"}:
+            for row in rows:
+                if at < len(row) and (mark := marks.get(row[at].text)):
+                    row[at] = row[at]._replace(text=row[at].text if mark == kept else mark)
+    return replace(grid, rows=tuple(
+        replace(row, cells=tuple(cells)) for row, cells in zip(grid.rows, rows, strict=True)
+    ))  # fmt: skip
+
+
+_YES, _NO = {"√", "☑", "○", "◯", "〇"}, {"×", "✕", "✖", "╳", "☒"}
+"""Marks of check boxes, and those of tables in Chinese and Japanese."""
+
+
+def _is_switch(column: Column) -> bool:
+    spec, label = column.spec, english(column.label)
+    known = spec is not None and (spec.terminal == "BOOL" or spec.name == "recompute")
+    return known or switches_flash(normalise(label)) or bool(named(label))
+
+
+def _is_measured(column: Column) -> bool:
+    return generic(column) or bool(column.spec and column.spec.quantity)
+
+
 def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
     """The grid with `OOM` for the signs by which its document says so, or for what another language
     has for it, where rows have numbers beside them that are no configuration."""
@@ -795,10 +848,10 @@ _MAY_BE_NO_ROOM = re.compile(
 
 
 _RATED_IN = re.compile(
-    r"(速度|吞吐[量率]?|性能|\b(?:speed|throughput))s?(?:的)?(?:单位)?"
+    r"(速度|吞吐[量率]?|性能|\bips|\b(?:speed|throughput))s?(?:的)?\s?(?:单位)?"
     r"\s*(?:(?:[^。；;|]{1,40}[，,、（(])?单位\s*)?(?:均?为|是|[:：]|(?<=单位)|(?<=单位 )"
     r"|\b(?:is|are)(?: in)?\b)"
-    r"\s*[*_`]*([A-Za-z]+(?:\s*/\s*[A-Za-z卡]+)+)",
+    r"\s*[*_`]*((?:[A-Za-z]+|样本|词元|[条张])(?:\s*/\s*(?:[A-Za-z]+|[卡秒]))+)",
     re.IGNORECASE,
 )
 """The unit that a text gives rates by the word that their labels have: `速度单位是 tokens/s/卡`."""
@@ -836,7 +889,7 @@ def _ends_as_rate(text: str) -> bool:
     return plain(text).casefold().endswith(_RATED_BY)
 
 
-_RATED_BY = ("速度", "吞吐", "吞吐量", "吞吐率", "性能", "speed", "throughput")
+_RATED_BY = ("速度", "吞吐", "吞吐量", "吞吐率", "性能", "speed", "throughput", "ips")
 
 
 def with_rate_units(grid: Grid, above: Above) -> Grid:

@@ -47,12 +47,22 @@ def counted_cards(text: str) -> dict[str, str]:
     ({'gpus': '1', 'nodes': '1'}, {})
     >>> counted_cards("### 8卡 / 16卡"), counted_cards("### 每卡8卡时"), counted_cards("到 64卡")
     ({}, {}, {})
+    >>> counted_cards("4 机 × 8 卡 H800"), counted_cards("2 节点 × 8 卡和 4 节点 × 8 卡")
+    ({'gpus': '32', 'nodes': '4'}, {})
     """
     if "卡" not in text or _BOUNDED.search(text):
         return {}
+    if products := _NODES_TIMES_CARDS.findall(text):
+        nodes, cards = products[0]
+        return {"gpus": str(int(nodes) * int(cards)), "nodes": nodes} if len(products) == 1 else {}
     found = list(CARDS.finditer(text))
     return cards_of(found[0], text) if len(found) == 1 and found[0][0].endswith("卡") else {}
 
+
+_NODES_TIMES_CARDS = re.compile(
+    r"(?<![0-9.])([0-9]{1,4})\s?(?:机|台(?:机器|服务器)?|个?节点)\s?[×x*]\s?([0-9]{1,2})\s?[卡张块]"
+)
+"""Nodes and the cards of each as a product: `4 机 × 8 卡`."""
 
 _BOUNDED = re.compile(
     "[各至到]|每(?! ?[个一]? ?(?:[Ss]tep|[Ii]ter|[Bb]atch|步|次|批|轮))"

@@ -31,6 +31,7 @@ datasheet says, rounded up. `model/machines/machines.toml` has the figures, and 
 _MAKERS = (
     "NVIDIA|AMD|Intel|Huawei|Google|AWS|Amazon|Meta|Microsoft|Cambricon|Hygon|Biren|MetaX"
     "|Moore Threads|Iluvatar|Enflame|Kunlunxin|Tenstorrent|Qualcomm|SambaNova|Graphcore|Cerebras"
+    "|英伟达|昇腾|寒武纪|海光|昆仑芯|天数智芯|摩尔线程|沐曦|燧原(?:科技)?|壁仞(?:科技)?"
 )
 
 _BRANDS = (
@@ -51,7 +52,7 @@ _NAMES = (
     r"|Trillium|Ironwood"
     r"|Trainium ?[1-9]|Trn[1-9](?:n?\.[0-9a-z]+)?|Inferentia ?[1-9]|Inf[12](?:\.[0-9a-z]+)?"
     r"|Ascend[ -]?[0-9]{3}[A-Z]?[0-9]?|Atlas ?[0-9]{3}[A-Z]?[0-9]?|910[ABC][0-9]?"
-    r"|MLU ?[0-9]{3}(?:-[A-Z][0-9]+)?|BW[0-9]{3,4}|K100(?:[_-]?AI)?|Z100L?"
+    r"|Snt[39][ab][0-9]{0,2}|MLU ?[0-9]{3}(?:-[A-Z][0-9]+)?|BW[0-9]{3,4}|K100(?:[_-]?AI)?|Z100L?"
     r"|BR10[046]|MTT ?S[0-9]{2,4}|C500|P800|BI-?V?1[05]0"
     r"|MTIA(?: ?v?[1-9])?|Maia(?: ?[12]00)?|WSE-?[0-9]|CS-[123]|SN[0-9]{2}L?|Groq(?:Chip ?[0-9]?)?"
     r"|Bow[ -](?:IPU|POD[ -]?[0-9]+)|GC200|IPU-?(?:POD|M)[0-9]+"
@@ -72,7 +73,7 @@ _KINDS = (
 """Kinds of devices: a text that names one alone does not say which of them it is."""
 
 _SHAPE = (
-    rf"(?<!WS )(?<!zon )(?<!gle )(?<!oft )(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5)"
+    rf"(?<!WS )(?<!zon )(?<!gle )(?<!oft )(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5|C86)"
     r"[A-Z]{1,4}-?[0-9]{1,4}[A-Z]{0,2}"
 )
 """A name, where it stands right behind a maker's; behind those of clouds stand instances, too."""
@@ -159,7 +160,7 @@ neither, and to look for names costs."""
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
     r"|RTX|TPU|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910[ABCabc]|MTIA|Maia|WSE|CS-|SN[0-9]|Groq"
-    r"|MLU|BW1|Arc |Titan|TITAN)"
+    r"|MLU|BW1|Arc |Titan|TITAN|Snt9|昇腾|昆仑芯|燧原|摩尔线程)"
 )
 """Found in texts that name a device, in polars' syntax: what makes a line worth a look."""
 
@@ -344,10 +345,11 @@ def _of_kind(device: Device, kind: str) -> bool:
 
 
 _OF_KIND = {
-    "tpu": "tpu|v[2-9]|trillium|ironwood", "ipu": "ipu|bow|gc200", "npu": "910|ascend|atlas",
-    "ascend": "910|atlas", "昇腾": "910|atlas", "graphcore": "ipu|bow|gc200", "hpu": "gaudi|hl",
-    "cerebras": "wse|cs", "sambanova": "sn", "mlu": "mlu", "寒武纪": "mlu", "dcu": "bw|k100|z100",
-    "trainium": "trn", "inferentia": "inf", "gaudi": "hl", "昆仑芯": "p800", "l40s": "l40",
+    "tpu": "tpu|v[2-9]|trillium|ironwood", "ipu": "ipu|bow|gc200", "npu": "910|ascend|atlas|snt",
+    "ascend": "910|atlas|snt", "昇腾": "910|atlas|snt", "graphcore": "ipu|bow|gc200",
+    "hpu": "gaudi|hl", "cerebras": "wse|cs", "sambanova": "sn", "mlu": "mlu", "寒武纪": "mlu",
+    "dcu": "bw|k100|z100", "trainium": "trn", "inferentia": "inf", "gaudi": "hl",
+    "昆仑芯": "p800|r[23]00", "l40s": "l40",
 }  # fmt: skip
 """Kinds, and how the names of their devices begin."""
 

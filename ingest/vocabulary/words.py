@@ -381,6 +381,14 @@ _BEHIND_COMMA = re.compile(
 )
 """Whose a quantity is, behind a comma: `Tokens/s, all GPUs`."""
 
+_OVER_ITS_UNIT = re.compile(
+    r"^((?:(?:training|total|overall|mean|average) )?(?:throughput|speed|rate|performance)) ?/ ?"
+    r"(?=[(\[]?(?:[kKM] ?)?(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?|TFLOPs?) ?"
+    r"(?:/|per\b))",
+    re.IGNORECASE,
+)
+"""A quantity as a fraction of its unit: `Throughput / tokens/s`."""
+
 _SPREAD = re.compile(
     r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
@@ -444,6 +452,7 @@ def said(label: str) -> Said | None:
     label = _FIRST_RANK.sub(r"\g<1>0", label)
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
+    label = _OVER_ITS_UNIT.sub(r"\1 ", label) if label.count("/") > 1 else label
     label = _TF.sub("TFLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
@@ -635,11 +644,13 @@ def _time(words: Words) -> Said | None:
         over = over - {"t"} | {"time"}
     if under == {"update"} and not set(words.beside) - set(TIMES):  # `s/update`
         under = {"step"}
-    every = over | under
+    named = over & {"time", "latency", "duration", "runtime"}
+    every, rest = over | under, under - set(TIMES)
+    if named and every & STEP and rest <= STEP and rest < under and not over & set(TIMES):
+        over, under = over | under - rest, rest  # `step time / s`
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
     units = every & set(TIMES)
-    named = over & {"time", "latency", "duration", "runtime"}
     named |= over & {"elapsed", "walltime", "wallclock"} if under else set()
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
