@@ -296,6 +296,12 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             if column.spec is None and _DT.match(column.label) else column
             for column in columns
         ]  # fmt: skip
+    if any(column.spec and column.spec.name in _OF_A_RUN for column in columns):
+        columns = [
+            _column("TFLOPS/GPU", column.label, schema)
+            if column.spec is None and _TERA.fullmatch(column.label) else column
+            for column in columns
+        ]  # fmt: skip
     if {"fwd", "forward"} & (parts := {w for each in every for w in split(each)}) and (
         {"bwd", "backward"} & parts
     ):
@@ -409,7 +415,7 @@ _IN_SHORT = {
 _OF_LAYOUTS = {
     "tp", "pp", "cp", "mbs", "gbs", "ubs", "gas", "microbatch", "microbatchsize", "globalbatch",
     "globalbatchsize", "bs", "bsz", "batchsize", "zero", "zerostage", "nodes", "nnodes", "nn",
-    "ppn", "gpn", "seqlen", "gpus",
+    "ppn", "gpn", "seqlen", "gpus", "ga", "gradaccum", "actckpt", "ndev", "ngpu", "ngpus",
 }  # fmt: skip
 """Labels beside which they are of a run."""
 
@@ -531,6 +537,11 @@ _DT = re.compile(r"dt(?=\s*[(\[]|$)")
 """A time between two steps, beside tokens a second: `dt (ms)`."""
 
 _OF_TOKENS = {"tokens_per_s", "tokens_per_gpu_per_s"}
+
+_OF_A_RUN = {"step_time", *_OF_TOKENS, "mfu", "hfu"}
+
+_TERA = re.compile(r"TFs?\s*(?:/|per)\s*(?:GPU|device|card|chip|NPU|GCD|rank)", re.IGNORECASE)
+"""Teraflops of a device in short, beside what else a run makes: `TF/gpu`; it may be a library."""
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 

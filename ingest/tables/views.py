@@ -26,6 +26,7 @@ from assay.ingest.columns.headers import (
     header,
     plain,
 )
+from assay.ingest.columns.open_labels import held_or_ran_out
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
@@ -943,6 +944,8 @@ def _by_caption(
             sides = free  # beside `Model | Method`
             named_by |= _by_numbers(grid, columns, sides, _with_headings(above, declared), schema)
     found = _named_above(above, declared, schema)
+    if found is None and held_or_ran_out(grid, sides, [line.text for line in above]):
+        found = said("GPU memory")
     if found is None:
         return ()
     spec = fields(schema)[found.field]

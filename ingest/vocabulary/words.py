@@ -639,15 +639,19 @@ def _time(words: Words) -> Said | None:
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
     units = every & set(TIMES)
-    named = over & {"time", "latency", "duration", "runtime"}
+    named = over & {"time", "latency", "duration", "runtime", *_TAKES}
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
     fillers = {"time", "latency", "duration", "runtime", "global", "optimizer", "elapsed"}
-    fillers |= {"in", "for", "of", "/"}
+    fillers |= {"in", "for", "of", "/"} | ({"a", "an", "each", "every", *_TAKES} & over)
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
     scale = TIMES[units.pop()] if units else 1.0
     return Said("step_time", scale, unit_known=bool(every & set(TIMES)), rank=_rank(words))
+
+
+_TAKES = {"takes", "took"}
+"""Verbs by which a label is of a time: `one step takes`."""
 
 
 _SHORT_SIZES = {"g": 1e9, "m": 1e6}
@@ -667,9 +671,11 @@ def _memory(words: Words) -> Said | None:
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     taken |= {"rank0", "gpu0", "device0"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
-    named = most or {"allocated", "alloc"} & set(words.over)
-    both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
-    bare = named and (sizes or both) and not set(every) - taken - set(sizes)
+    taken_up = {"allocated", "alloc"} & set(words.over)
+    named = most or taken_up
+    of_each = set(words.under) & DEVICE if taken_up else set[str]()
+    both = taken_up and (most or of_each)  # its cells say in which unit
+    bare = named and (sizes or both) and not set(every) - taken - set(sizes) - of_each
     if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
         bare = set(words.under) <= DEVICE
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
@@ -720,6 +726,7 @@ def _batch(words: Words) -> Said | None:
         return None
     of_all = set(every) & {"global", "total", "effective", "eff"}
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
+    of_one -= {"mini"} if "global" in of_all else set()  # of a step, as Neuron calls it
     fillers = {"size", "sz", "/", "in", "of"}
     instances = set(every) & {"instances"}  # as OLMo-core calls sequences
     of_one |= instances and {"rank", "microbatch"} & set(every)
@@ -729,6 +736,7 @@ def _batch(words: Words) -> Said | None:
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
     batches = BATCH | {"microbatch"}
+    fillers |= {"mini"}
     known = (batches, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
