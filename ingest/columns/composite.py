@@ -537,18 +537,54 @@ def run_named(text: str) -> dict[str, str]:
     {'model': 'qwen2.5-1.5b', 'micro_batch': '8'}
     >>> run_named("llama3-8b_tp2_bf16_try3"), run_named("llama3-8b_bf16")
     ({}, {})
+    >>> run_named("llama3_8b_fp8_tp1_64gpus"), run_named("gpt-13b-tp4-mbs2-8xh100")["gpus"]
+    ({'model': 'llama3_8b', 'dtype': 'fp8', 'tp': '1', 'gpus': '64'}, '8')
     """
-    parts = [part for part in text.split("_") if part] if len(text) <= LONGEST else []
+    signs = ("_", "-") if len(text) <= LONGEST and " " not in text else ()
+    return next((said for sign in signs if (said := _run_in_parts(text, sign))), {})
+
+
+def _run_in_parts(text: str, sign: str) -> dict[str, str]:
+    """Values of such a name whose parts a sign keeps apart, which may be in its model as well."""
+    parts = [part for part in text.split(sign) if part]
     said: dict[str, str] = {}
-    for part in parts if len(parts) > LEAST_PARTS else ():
-        if _DATE.fullmatch(part) or _LENGTH.fullmatch(part):
-            continue
-        told = {"model": part} if model_named(part) == part else _part(part)
+    at = 0 if len(parts) > LEAST_PARTS else len(parts)
+    while at < len(parts):
+        many = 0 if "model" in said else _parts_of_model(parts[at : at + MOST_OF_MODEL], sign)
+        if many:
+            told: Mapping[str, str] | None = {"model": sign.join(parts[at : at + many])}
+        elif _DATE.fullmatch(parts[at]) or _LENGTH.fullmatch(parts[at]):
+            told = {}
+        else:
+            told = _part(parts[at])
+            told = _counted_in(parts[at]) or None if told is None else told
         if told is None or any(said.get(n, v) != v for n, v in told.items()):
             return {}
         said |= told
-    return said if "model" in said and set(said) - {"model", "dtype", "zero_stage"} else {}
+        at += max(many, 1)
+    more = set(said) - {"model", "model_size", "dtype", "zero_stage"}
+    return said if more and {"model", "model_size"} & said.keys() else {}
 
+
+def _parts_of_model(parts: Sequence[str], sign: str) -> int:
+    """The number of parts, from the first, that are the name of a model; 0 where none are."""
+    for many in range(len(parts), 0, -1):
+        names = {sign.join(parts[:many])}
+        names |= {"-".join(parts[:many])} if size_alone(parts[many - 1]) else set()
+        if any(model_named(name) == name for name in names):
+            return many
+    return 0
+
+
+def _counted_in(part: str) -> dict[str, str]:
+    """Devices or nodes that a part of a name counts, `64gpus`, `8xh100`, `4nodes`, or the size of a
+    model that it is."""
+    said = named(part)
+    return said if said and set(said) <= {"gpus", "nodes", "gpu", "model_size"} else {}
+
+
+MOST_OF_MODEL = 4
+"""Parts of the name of a run that may be the name of its model."""
 
 LEAST_PARTS = 2
 """Parts of what is a name alone, or a name and a remark: no settings."""
@@ -877,11 +913,37 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     said: dict[str, str] = {}
     for part in parts:
         told = {"model": part} if model_named(part) == part else named(part)
-        told = told or model_in_format(part)
+        told = told or model_in_format(part) or _tuned(part) or _counted_plainly(part)
         if not told or any(said.get(name, value) != value for name, value in told.items()):
             return {}
         said |= told
     return said if alone or len(parts) > 1 or {"model", "dtype"} <= said.keys() else {}
+
+
+def _counted_plainly(text: str) -> dict[str, str]:
+    """Devices with their number in front: `8 Gaudi2`."""
+    count, _, device = text.strip().partition(" ")
+    one = only(device) if count.isdecimal() and len(count) <= LONGEST_COUNT else None
+    return {"gpus": count, "gpu": device} if one and one.text == device else {}
+
+
+LONGEST_COUNT = 5
+"""Digits of a number of devices."""
+
+_TUNED = deferred(
+    r"(?P<model>.{2,40}?)[ ,]\s?(?:\+ ?)?(?:Q?LoRA|DoRA|SFT|DPO|GRPO|PPO|full(?:[ -]parameter)?"
+    r"(?: (?:FT|SFT|fine-?tun(?:e|ing)))?|(?:full )?fine-?tun(?:e|ing)"
+    r"|(?:continued )?pre-?train(?:ing)?)",
+    re.IGNORECASE,
+)
+"""A model and the way in which it was trained: `Llama2-7B LoRA`."""
+
+
+def _tuned(text: str) -> dict[str, str]:
+    """The model of a text that says besides only in which way it was trained."""
+    found = _TUNED.fullmatch(text.strip())
+    name = found["model"] if found else ""
+    return {"model": name} if name and model_named(name) == name else {}
 
 
 def model_in_format(text: str) -> dict[str, str]:
