@@ -421,6 +421,8 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
         record.cells.setdefault("gpu", named)
         if nodes:
             record.cells.setdefault("nodes", cell._replace(text=nodes, state="value"))
+    if spec.name in _OF_MACHINES and cell.state == "value" and amount(cell) > MOST_MACHINES:
+        cell = cell._replace(state="unknown")  # `1.3B` is none of nodes
     if spec.name == "global_batch" and cell.state == "value":
         if cell.scale >= MANY:
             record.cells.setdefault("global_batch_tokens", cell)
@@ -428,6 +430,12 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
         if amount(cell) > MOST_SEQUENCES:
             cell = cell._replace(state="unknown")
     record.cells[spec.name] = cell
+
+
+_OF_MACHINES = {"gpus", "nodes", "gpus_per_node"}
+
+MOST_MACHINES = 1e6
+"""Devices or nodes of a run, of which nobody has more."""
 
 
 def _counted_first(text: str) -> str:

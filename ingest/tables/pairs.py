@@ -689,6 +689,11 @@ def _complete(
         meaning = said(of)
         if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
             return f"{rated[1]} (tokens/s/GPU)"
+    if (beside := _SIGN_AND_UNIT.fullmatch(plain(text))) and (of := legend.get(beside[1])):
+        told = f"{of.removesuffix(f' ({beside[2]})')} ({beside[2]})"
+        own, other = header([plain(text), told], schema)
+        if own.spec is None and other.spec is not None and len(beside[1]) <= LONGEST_SIGN:
+            return told  # `$N$ [B]`
     words = plain(text).split() if legend else []
     of_whom = {*split(text)} & SAID_WHOSE or of_one_device(text)
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_whom:
@@ -729,6 +734,9 @@ def _in_its_unit(label: str, note: str, schema: Schema) -> str:
 
 
 _IN_BRACKETS_BEHIND = re.compile(r"([^()]+?)\s*\(([A-Za-z]{2,5})\)")
+
+_SIGN_AND_UNIT = re.compile(r"([A-Za-z][\w]{0,7}) ?[(\[]([A-Za-z0-9/]{1,10})[)\]]")
+"""A symbol and its unit: `B [seq]`."""
 
 _SHORT_RATES = {"TPS", "tps", "WPS", "wps"}
 

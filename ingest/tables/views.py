@@ -730,12 +730,13 @@ def _explained(
         else replace(other, label=own.label)
         if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
+        or (own.spec and other.spec and len(plain(text)) == 1)
         or (
             own.spec is None
             and (other.degrees or (other.spec is not None and other.spec.name not in held))
         )
         else own
-        for own, other in zip(columns, told, strict=True)
+        for own, other, text in zip(columns, told, texts, strict=True)
     ]
 
 
