@@ -13,12 +13,15 @@ from functools import lru_cache
 
 import polars as pl
 from assay.ingest.columns.composite import behind_model, cloud_machines
-from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
+from assay.ingest.columns.headers import Column, generic, in_letters, plain, rate, unlinked
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line, parsed_alike
+from assay.ingest.numbers.counted import counted, of_each
+from assay.ingest.numbers.spelled import spelled
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
+from assay.ingest.numbers.unmeasured import unmeasured
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
@@ -150,6 +153,15 @@ def of_the_device(text: str) -> tuple[str, str]:
     return found[1].strip(), (found[2] or "").strip()
 
 
+def _of_grammar(text: str, spec: FieldSpec) -> str:
+    """A cell in the way in which the grammar of cells has numbers and units."""
+    text = spelled(_closed_up(_within_ends(unlinked(in_letters(text)))))
+    text = _POINT_FIRST.sub("0.", text, count=1)
+    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
+        text = f"{noted[1]} {noted[2]}"
+    return _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+
+
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
@@ -158,10 +170,9 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _not_a_number(spec, f"{text[:SHOWN]}…", at)
     if bare_number(text):
         return bare_cell(text, column, at)
-    text = _POINT_FIRST.sub("0.", _closed_up(_within_ends(unlinked(text))), count=1)
-    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
-        text = f"{noted[1]} {noted[2]}"
-    text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+    if told := unmeasured(plain(text), spec.quantity is not None):
+        return Cell(told.text, at.line, at.column, state=told.state)
+    text = _of_grammar(text, spec)
     tree = _parse_quantity(text)
     if tree is None:
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -204,10 +215,14 @@ _LEFT_OPEN = re.compile(
 
 def _of_field(text: str, spec: FieldSpec) -> str:
     """A cell without what stands beside the number of its field."""
+    if spec.configuration:
+        text = counted(plain(text), spec.name) or text
     if spec.name == "gpus":
         return _counted_first(text)
     if spec.name == "step_time" and (clock := _CLOCK.fullmatch(text.strip())):
         return f"{3600 * int(clock[1]) + 60 * int(clock[2]) + Decimal(clock[3])} s"
+    if spec.name == "step_time" and (short := _SHORT_CLOCK.fullmatch(text.strip())):
+        return f"{60 * int(short[1]) + Decimal(short[2] or short[3])} s"
     if spec.name == "step_time" and (long := _MINUTES.fullmatch(text.strip())):
         return f"{60 * int(long[1]) + Decimal(long[2])} s"
     if spec.unit != "B":
@@ -219,14 +234,22 @@ def _of_field(text: str, spec: FieldSpec) -> str:
     of_whole = _OF_WHOLE.fullmatch(text.strip())
     if of_whole and float(of_whole[1]) <= float(of_whole[3]) and of_whole[3] in WHOLE_MEMORIES:
         return f"{of_whole[1]} {of_whole[2] or of_whole[4] or ''}".strip()
-    return of_the_device(text)[0]
+    return _BINARY.sub(r"\1iB", of_each(of_the_device(text)[0].strip()))
 
+
+_BINARY = re.compile(r"(?<=[0-9])\s?([KMG])i$")
+"""A binary size as Kubernetes has it: `64Gi`."""
 
 _SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ|밀리)?[秒초]\s*$")
 """A time in Chinese, Japanese or Korean: `17.15秒`."""
 
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""
+
+_SHORT_CLOCK = re.compile(
+    r"([0-9]{1,2}):(?:([0-5][0-9]\.[0-9]+)|([0-5][0-9](?:\.[0-9]+)?)\s?min(?:utes)?)"
+)
+"""A time in minutes and seconds that says so, or has parts of these: `0:01.2`, `1:12 min`."""
 
 _MINUTES = re.compile(
     r"([0-9]{1,3}) ?m(?:in)?\.? ?([0-5]?[0-9](?:\.[0-9]+)?) ?s(?:ec)?\.?", re.IGNORECASE
@@ -386,6 +409,8 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     spec = column.spec
     assert spec is not None
     word = _word(tree)
+    if word == "%" and spec.unit != "1" and "WORD" not in _tokens(tree):
+        word = None  # of its spread: `1.2 ±3%`
     kind = "nominal" if _rough(tree) and spec.kind != "nominal" else column.kind
     if word is None:
         return (column.scale if column.unit_known else 0.0), kind
@@ -424,13 +449,15 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
     if spec.name in _OF_MACHINES and cell.state == "value" and amount(cell) > MOST_MACHINES:
         cell = cell._replace(state="unknown")  # `1.3B` is none of nodes
     if spec.name == "global_batch" and cell.state == "value":
-        if cell.scale >= MANY:
+        if cell.scale >= MANY or _IN_TOKENS.search(text):
             record.cells.setdefault("global_batch_tokens", cell)
             return
         if amount(cell) > MOST_SEQUENCES:
             cell = cell._replace(state="unknown")
     record.cells[spec.name] = cell
 
+
+_IN_TOKENS = re.compile(r"[0-9kKM]\s?tok(?:en)?s?\W*$", re.IGNORECASE)
 
 _OF_MACHINES = {"gpus", "nodes", "gpus_per_node"}
 

@@ -103,7 +103,8 @@ NAMES = {
     "台数": "Nodes", "机器数": "Nodes", "机器台数": "Nodes", "服务器数": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
-    "µbs": "micro batch size", "μbs": "micro batch size",
+    **{f"{sign}{name}": "micro batch size" for sign in "µμ" for name in (
+        "bs", "BS", "BSZ", "batch", "-batch", "B")},
     "硬件信息": "GPU", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip

@@ -156,7 +156,7 @@ _IN_WORDS = deferred(
     r"(?=\s*(?:[)）.;,]|$))",
     re.IGNORECASE,
 )
-"""What parts of names are, in words with the sign that names have: `(model / context / precision)`.
+"""Meanings of the parts of names, with the sign that is between them: `(model / context / dtype)`.
 """
 
 

@@ -655,7 +655,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
 
 
 def _of_signs(form: re.Pattern[str], text: str) -> dict[str, str]:
-    """What signs stand for in a line, and in which power of ten their numbers are."""
+    """Meanings of signs in a line, with the power of ten in which their numbers are."""
     named = {m[1]: (m[2], m[3]) for m in form.finditer(text) if configured_by(m[2])}
     return {
         sign: f"{meant} ({power[0].upper()})" if power else meant

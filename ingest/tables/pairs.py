@@ -690,10 +690,10 @@ def _complete(
         if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
             return f"{rated[1]} (tokens/s/GPU)"
     if (beside := _SIGN_AND_UNIT.fullmatch(plain(text))) and (of := legend.get(beside[1])):
-        told = f"{of.removesuffix(f' ({beside[2]})')} ({beside[2]})"
-        own, other = header([plain(text), told], schema)
+        meant = f"{of.removesuffix(f' ({beside[2]})')} ({beside[2]})"
+        own, other = header([plain(text), meant], schema)
         if own.spec is None and other.spec is not None and len(beside[1]) <= LONGEST_SIGN:
-            return told  # `$N$ [B]`
+            return meant  # `$N$ [B]`
     words = plain(text).split() if legend else []
     of_whom = {*split(text)} & SAID_WHOSE or of_one_device(text)
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_whom:

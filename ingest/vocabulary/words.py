@@ -278,6 +278,14 @@ def european(label: str) -> bool:
     return bool(known) or _any_of_europe().search(label) is not None
 
 
+_INVERSE = re.compile(
+    r"\s*[·⋅*.]?\s*\b(s|sec|second|step|iter|[GNTX]PU|device|card|chip|GCD)s?"
+    r"\s?(?:\$?\^\s?\{?\(?[-−–]1\)?\}?\$?|⁻¹)(?![0-9])",
+    re.IGNORECASE,
+)
+"""A unit as physicists write that something is by it: `tokens s⁻¹ GPU⁻¹`, `tok·s^{-1}`."""
+
+
 @lru_cache(maxsize=4096)
 def english(label: str) -> str:
     """A label with its words in English, where they are known in another language.
@@ -287,6 +295,8 @@ def english(label: str) -> str:
     >>> english("Anzahl der Schichten"), english("隠れ次元"), english("專家平行")
     ('number of layers', 'hidden size', 'expert parallel')
     """
+    if "1" in label or "⁻¹" in label:
+        label = _INVERSE.sub(r"/\1", label)
     label = _OF_BOTH.sub(lambda found: f"/s/{found[1] or found[3]}", label.translate(_WIDE))
     if not label.isascii():
         label = _from_asia(label)
@@ -626,6 +636,9 @@ def _flops(words: Words) -> Said | None:
 def _time(words: Words) -> Said | None:
     """The time of a step: `ms/iter`, `Median step (s)`, `Time per Global Step (s)`."""
     over, under = _joined(words)
+    over -= {"wall", "clock", "wallclock"} if over & {"time", "latency"} else set()
+    if over - set(TIMES) == {"batch", "time"} and not under:  # of a batch
+        over = over - {"batch"} | {"step"}
     if over & STEP and "or" in over:  # step time (or ms per batch)
         over, under = over - {"or"}, under - {"batch"}
     bare = over - set(TIMES)
@@ -669,7 +682,7 @@ def _memory(words: Words) -> Said | None:
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
-    taken |= {"rank0", "gpu0", "device0"}
+    taken |= {"rank0", "gpu0", "device0", "torch", "pytorch", "cuda"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
     taken_up = {"allocated", "alloc"} & set(words.over)
     named = most or taken_up
@@ -786,9 +799,10 @@ def _degree(words: Words) -> Said | None:
     """`tensor parallelism`, `pipeline_model_parallel_size`."""
     every = set(words.every())
     kinds = every & set(_DEGREES)
-    if len(kinds) != 1 or not every & {"parallel", "parallelism", "mp"} or words.under:
+    if len(kinds) != 1 or not every & {"parallel", "parallelism", "mp", "par"} or words.under:
         return None
-    rest = every - kinds - {"parallel", "parallelism", "mp", "model", "size", "degree"} - COUNTING
+    fillers = {"parallel", "parallelism", "mp", "par", "model", "size", "degree"}
+    rest = every - kinds - fillers - COUNTING
     return None if rest else Said(_DEGREES[kinds.pop()], rank=1)
 
 
