@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from assay.ingest.columns.titles import format_named, model_named
+from assay.ingest.columns.titles import LARGEST_NODE, format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
@@ -524,6 +524,95 @@ _WORDS = {
 }
 """Parts of a layout without a number, and what each says: `tp4pp2-mbs1-flash`, `nl24_actrue`."""
 
+_GRAMS = deferred(
+    r"[\s,;:|/+()\[\]（），；]+|(?<![0-9\s])[x×](?=[A-Z])|(?<=[0-9])×(?=[A-Z]{2}[0-9])"
+)
+"""Between the words of a label that is put together of settings."""
+
+_DEGREE_WORD = deferred(r"([TPDCE]P|VPP?)-([0-9]{1,4})|([0-9]{1,4})x?([TPDCE]P)", re.IGNORECASE)
+"""A degree with a hyphen, or in front of its name: `TP-4`, `4TP`."""
+
+_FILLING = {
+    "x", "×", "on", "@", "and", "with", "w", "amp", "mixed", "precision", "mixed-precision",
+    "compile", "compiled", "torch.compile", "1f1b", "gpipe", "interleaved", "lora", "qlora",
+}  # fmt: skip
+"""Words of such a label that change no setting of it, or that others read."""
+
+MOST_WORDS = 3
+"""Words of one part of such a label: `Llama 3 8B`, `no recompute`, `8 H100`."""
+
+
+@lru_cache(maxsize=4096)
+def composed(text: str) -> Mapping[str, str]:
+    """Values of a label whose every word is of a setting, a machine, a size or a model: the words
+    that say nothing else together are one.
+
+    >>> composed("8xH100 TP4 bf16"), composed("Kite-7B TP4, PP2")
+    ({'gpus': '8', 'gpu': 'H100', 'tp': '4', 'dtype': 'bf16'}, \
+{'model': 'Kite-7B', 'tp': '4', 'pp': '2'})
+    >>> composed("TP-4 PP-2, bs 4 (tuned)"), composed("FSDP + selective AC")["recompute"]
+    ({}, 'selective')
+    """
+    words = [word for word in _GRAMS.split(text) if word] if len(text) <= LONGEST else []
+    said: dict[str, str] = {}
+    at = 0
+    while at < len(words):
+        if words[at].casefold() in _FILLING:
+            at += 1
+            continue
+        for many in range(min(MOST_WORDS, len(words) - at), 0, -1):
+            if told := _gram(words[at : at + many]):
+                break
+        else:
+            return {}
+        if any(said.get(name, value) != value for name, value in told.items()):
+            return {}
+        said |= told
+        at += many
+    return _of_nodes(said, text) if len(words) > 1 else {}
+
+
+def _of_nodes(said: dict[str, str], text: str) -> dict[str, str]:
+    """The same with devices as those of each node where the text multiplies them, `4 nodes x 8
+    A100`; none where they may be either."""
+    if not {"nodes", "gpus"} <= said.keys() or said["nodes"] == "1":
+        return said
+    if _TIMES_NODES.search(text):
+        return {"gpus_per_node" if n == "gpus" else n: value for n, value in said.items()}
+    return said if int(said["gpus"]) > LARGEST_NODE else {}
+
+
+_TIMES_NODES = deferred(r"nodes?\s*(?:[x×*]|\b(?:of|with|each|à)\b)", re.IGNORECASE)
+
+
+def _gram(words: Sequence[str]) -> dict[str, str]:
+    """Values of some words of a label that say one thing together; empty where they do not."""
+    text = " ".join(words)
+    if model_named(text) == text:
+        return {"model": text}
+    if told := named(text):
+        return told
+    if len(words) == 1:
+        if degree := _DEGREE_WORD.fullmatch(text):
+            name, many = (degree[1], degree[2]) if degree[1] else (degree[4], degree[3])
+            return {NAMES[name.casefold()]: many}
+        return _part(text) or _set_by(text)
+    return _counted_plainly(text) or _set_by(text)
+
+
+def _set_by(text: str) -> dict[str, str]:
+    """A setting by its name and a number: `bs 4`, `seq2048`, `ctx=4k`."""
+    found = _NAMED_NUMBER.fullmatch(text) or _RUN_TOGETHER.fullmatch(text)
+    name = configured_by(found[1]) or _ALSO.get(found[1].casefold()) if found else None
+    known = name in _SET or name in ("accumulation", "vp")
+    if found is None or name is None or not known or (found[3] and name != "seq_len"):
+        return {}
+    return {name: str(int(found[2]) * (1024 if found[3] else 1))}
+
+
+_RUN_TOGETHER = deferred(r"([A-Za-z]{2,8})([0-9]{1,6})(k)?", re.IGNORECASE)
+
+
 _DATE = deferred(r"(?:20[0-9]{2}-?[01][0-9]|[01][0-9]-)-?[0-3][0-9](?:-?[0-9]{4,6})?")
 
 _LENGTH = deferred(r"[0-9]{1,4}[kK]")
@@ -712,7 +801,10 @@ def machine(text: str) -> dict[str, str]:
     if hosts_of := cloud_machines(text):
         return hosts_of
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
-        return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
+        device = text[counted.start(2) :]
+        if any(map(_part, device.split()[1:])):  # `8xH100 TP4`
+            return {}
+        return {"gpus": counted[1].replace(",", ""), "gpu": device}
     if several_of := _OF_ANY.fullmatch(text):
         return {"gpus": several_of[1]}
     if (of_kind := _OF_KIND.fullmatch(text)) and (one := only(of_kind[2])):
@@ -917,7 +1009,8 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
         if not told or any(said.get(name, value) != value for name, value in told.items()):
             return {}
         said |= told
-    return said if alone or len(parts) > 1 or {"model", "dtype"} <= said.keys() else {}
+    several_of = len(parts) > 1 or {"model", "dtype"} <= said.keys()
+    return _of_nodes(said, text) if alone or several_of else {}
 
 
 def _counted_plainly(text: str) -> dict[str, str]:
