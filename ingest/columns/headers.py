@@ -193,14 +193,26 @@ def in_letters(text: str) -> str:
     'n_layers, Top-k, d_model; $36 or $40'
     >>> in_letters(r"$5.51\\times10^{5}$"), in_letters(r"$1.281 \\pm 0.004$")
     ('5.51e5', '1.281 ± 0.004')
+    >>> in_letters(r"150.1$_{\\pm 0.3}$"), in_letters(r"4.02$^\\dagger$"), in_letters(r"10$^{3}$")
+    ('150.1 ± 0.3', '4.02', '10$^{3}$')
     >>> in_letters(r"$\\frac{1}{1+e^{-x}}$")
     '1/(1+e^-x)'
     """
     if "$" not in text:
         return text
+    text = _RAISED_SIGN.sub("", _LOWERED.sub(r" ± \1", text))
     text = _NUMBER.sub(lambda found: _in_digits(found[1]), text)
     return _FORMULA.sub(lambda found: _MARKS.sub("", _FRACTION.sub(_divided, found[1])), text)
 
+
+_LOWERED = re.compile(r"\s*\$\s*_\s*\{?\s*(?:\\pm|±)\s*([0-9][0-9.]{0,8}\s*\\?%?)\s*\}?\s*\$")
+"""The spread of a number in small letters behind it: `150.1$_{\\pm 0.3}$`."""
+
+_RAISED_SIGN = re.compile(
+    r"(?<=[0-9A-Za-z)}])\s*\$\s*\^\s*\{?\s*(?:\\(?:d?dagger|ast|star|S|P|circ)|\*{1,3}|[a-h†‡§¶])"
+    r"\s*\}?\s*\$"
+)
+"""The sign of a note behind a number or a name."""
 
 _PART = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
