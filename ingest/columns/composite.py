@@ -561,7 +561,8 @@ def composed(text: str) -> Mapping[str, str]:
             at += 1
             continue
         for many in range(min(MOST_WORDS, len(words) - at), 0, -1):
-            if told := _gram(words[at : at + many]):
+            told = _gram(words[at : at + many])
+            if told and told.get("model", text) in text:  # and not put together here
                 break
         else:
             return {}
@@ -1001,6 +1002,8 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     remarked = _REMARKED.search(text.strip())
     if remarked and _BY_WHOM.fullmatch(remarked[1]) and not named(remarked[1]):
         text = text.strip()[: remarked.start()]  # `Llama-3 8B (HF)`
+    if remarked and (sized := _sized(text.strip()[: remarked.start()], remarked[1])):
+        return sized
     parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip()))
     said: dict[str, str] = {}
     for part in parts:
@@ -1011,6 +1014,15 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
         said |= told
     several_of = len(parts) > 1 or {"model", "dtype"} <= said.keys()
     return _of_nodes(said, text) if alone or several_of else {}
+
+
+def _sized(name: str, remark: str) -> dict[str, str]:
+    """A model by a name that has no size, and its size in brackets: `gpt2 (124M)`."""
+    size = size_alone(remark)
+    if size is None or model_named(name) is not None or " " in name.strip():
+        return {}
+    known = model_named(f"{name} {size}") == f"{name} {size}"
+    return {"model": name, "model_size": size} if known else {}
 
 
 def _counted_plainly(text: str) -> dict[str, str]:

@@ -568,6 +568,8 @@ def _in_known_words(label: str) -> str:
     label = _without_remark(_alone(_of_its_device(_IN_SHORT_A_RATE.sub("throughput", label))))
     if (sign := _BY_SIGN.fullmatch(label)) and configured_by(meaning := sign[1] or sign[2]):
         return meaning
+    if sized := _MODEL_IN.fullmatch(label):
+        return f"Model size ({sized[1][0].upper()})"
     if _IN_A_STEP.fullmatch(label):
         return "global batch size"
     if power := _IN_POWERS.fullmatch(label):
@@ -604,6 +606,12 @@ _WHOLE = {"layers", "heads", "kv_heads", "experts", "nodes"}
 
 _IN_SHORT_A_RATE = re.compile(r"^thr\.?(?=\s?[(\[][A-Za-z]{1,9}(?:/| per )s)", re.IGNORECASE)
 """A throughput by its first letters before the unit of one: `thr (img/s)`."""
+
+_MODEL_IN = re.compile(
+    r"models?,? ?[(\[]?(?:in |# ?)?(B|M|billions?|millions?)(?: of)?(?: param(?:eter)?s?)?[)\]]",
+    re.IGNORECASE,
+)
+"""A label of models whose cells are their sizes: `Model (B)`."""
 
 _IN_A_STEP = re.compile(
     r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "
@@ -677,6 +685,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         return replace(own, scale=own.scale * _times(many)) if rated else Column(shown, None)
     label = _in_known_words(label)
     known = by_label(schema)
+    if label.endswith("?") and (asked := known.get(normalise(label.rstrip("? ")))):
+        return Column(shown, fields(schema).get(_ASKED.get(asked[0].name, "")))
     composed = said(label)
     if found := known.get(normalise(label)):
         spec, scale = found
@@ -701,6 +711,13 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label) or of_a_shape(label))
+
+
+_ASKED = {
+    "activation_checkpointing": "activation_checkpointing", "recompute": "activation_checkpointing",
+    "sequence_parallel": "sequence_parallel",
+}  # fmt: skip
+"""Settings that labels ask for, and the switch of each: `Recompute?`."""
 
 
 _MANY_AT_ONCE = re.compile(

@@ -392,7 +392,7 @@ _BEHIND_COMMA = re.compile(
 """Whose a quantity is, behind a comma: `Tokens/s, all GPUs`."""
 
 _SPREAD = re.compile(
-    r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
+    r"(?:(?<=\()|(?<=[)\]])|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
 )
 """How a cell says its spread, not what it is of: `(mean ± std)`."""
