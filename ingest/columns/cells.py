@@ -13,12 +13,15 @@ from functools import lru_cache
 
 import polars as pl
 from assay.ingest.columns.composite import behind_model, cloud_machines
-from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
+from assay.ingest.columns.headers import Column, generic, in_letters, plain, rate, unlinked
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line, parsed_alike
+from assay.ingest.numbers.counted import counted, of_each
+from assay.ingest.numbers.spelled import spelled
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
+from assay.ingest.numbers.unmeasured import unmeasured
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
@@ -150,6 +153,15 @@ def of_the_device(text: str) -> tuple[str, str]:
     return found[1].strip(), (found[2] or "").strip()
 
 
+def _of_grammar(text: str, spec: FieldSpec) -> str:
+    """A cell in the way in which the grammar of cells has numbers and units."""
+    text = spelled(_closed_up(_within_ends(unlinked(in_letters(text)))))
+    text = _POINT_FIRST.sub("0.", text, count=1)
+    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
+        text = f"{noted[1]} {noted[2]}"
+    return _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+
+
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
@@ -158,10 +170,9 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _not_a_number(spec, f"{text[:SHOWN]}…", at)
     if bare_number(text):
         return bare_cell(text, column, at)
-    text = _POINT_FIRST.sub("0.", _closed_up(unlinked(text)), count=1)
-    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
-        text = f"{noted[1]} {noted[2]}"
-    text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+    if told := unmeasured(plain(text), spec.quantity is not None):
+        return Cell(told.text, at.line, at.column, state=told.state)
+    text = _of_grammar(text, spec)
     tree = _parse_quantity(text)
     if tree is None:
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -204,25 +215,41 @@ _LEFT_OPEN = re.compile(
 
 def _of_field(text: str, spec: FieldSpec) -> str:
     """A cell without what stands beside the number of its field."""
+    if spec.configuration:
+        text = counted(plain(text), spec.name) or text
     if spec.name == "gpus":
         return _counted_first(text)
     if spec.name == "step_time" and (clock := _CLOCK.fullmatch(text.strip())):
         return f"{3600 * int(clock[1]) + 60 * int(clock[2]) + Decimal(clock[3])} s"
+    if spec.name == "step_time" and (short := _SHORT_CLOCK.fullmatch(text.strip())):
+        return f"{60 * int(short[1]) + Decimal(short[2] or short[3])} s"
     if spec.name == "step_time" and (long := _MINUTES.fullmatch(text.strip())):
         return f"{60 * int(long[1]) + Decimal(long[2])} s"
     if spec.unit != "B":
         return text
+    if shown := _AS_SMI.fullmatch(text.strip()):
+        had = int(shown[2]) / 1024
+        whole = any(MIN_OF_WHOLE * n <= had <= n for n in (*map(int, WHOLE_MEMORIES), *_SMALL))
+        return f"{shown[1]} MiB" if whole and int(shown[1]) <= int(shown[2]) else text
     of_whole = _OF_WHOLE.fullmatch(text.strip())
     if of_whole and float(of_whole[1]) <= float(of_whole[3]) and of_whole[3] in WHOLE_MEMORIES:
         return f"{of_whole[1]} {of_whole[2] or of_whole[4] or ''}".strip()
-    return of_the_device(text)[0]
+    return _BINARY.sub(r"\1iB", of_each(of_the_device(text)[0].strip()))
 
+
+_BINARY = re.compile(r"(?<=[0-9])\s?([KMG])i$")
+"""A binary size as Kubernetes has it: `64Gi`."""
 
 _SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ|밀리)?[秒초]\s*$")
 """A time in Chinese, Japanese or Korean: `17.15秒`."""
 
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""
+
+_SHORT_CLOCK = re.compile(
+    r"([0-9]{1,2}):(?:([0-5][0-9]\.[0-9]+)|([0-5][0-9](?:\.[0-9]+)?)\s?min(?:utes)?)"
+)
+"""A time in minutes and seconds that says so, or has parts of these: `0:01.2`, `1:12 min`."""
 
 _MINUTES = re.compile(
     r"([0-9]{1,3}) ?m(?:in)?\.? ?([0-5]?[0-9](?:\.[0-9]+)?) ?s(?:ec)?\.?", re.IGNORECASE
@@ -238,8 +265,43 @@ WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "
 """Gigabytes that devices have: `76/80` is used and had."""
 
 
+_AS_SMI = re.compile(r"([0-9]{1,6}) ?MiB ?(?:/|of) ?([0-9]{4,6}) ?MiB")
+"""A memory as nvidia-smi prints it, of all that the device has: `21644MiB / 81559MiB`."""
+
+MIN_OF_WHOLE = 0.93
+"""Share of the memory of a device that its tools show as all of it."""
+
+_SMALL = (6, 8, 10, 11, 12, 20)
+"""Gibibytes of small devices."""
+
 _POINT_FIRST = re.compile(r"^\s*\.(?=[0-9])")
 """The point of a fraction that is printed without its zero: `.521`."""
+
+_WITH_ENDS = re.compile(
+    r"(\W*([0-9][0-9,]*(?:\.[0-9]+)?)[^0-9\[\]]{0,12}?)\s*"
+    r"(?P<open>\[|\()\s*(?:(?:min|p[0-9]{1,2}|IQR|CI|(?:9[059]|80) ?% ?CI)[ :=]{0,2})?"
+    r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*[A-Za-z%µ]{0,5}\s*(?:-|–|—|\.\.\.?|…|,|;|/|to)\s*"
+    r"(?:(?:max|p[0-9]{1,2})[ :=]{0,2})?([0-9][0-9,]*(?:\.[0-9]+)?)\s*[A-Za-z%µ]{0,5}\s*[\])]"
+    r"(\s*[A-Za-z%µ/]{0,16})",
+    re.IGNORECASE,
+)
+"""A number and the least and the most that it was, or an interval: `0.84 [0.82–0.91]`."""
+
+
+def _within_ends(text: str) -> str:
+    """A cell without the ends between which its number lies.
+
+    >>> _within_ends("0.84 [0.82–0.91]"), _within_ends("812 ms (min 790, max 1,020)")
+    ('0.84', '812 ms')
+    >>> _within_ends("0.84 [1.82–1.91]"), _within_ends("4.5 [0.1] s")
+    ('0.84 [1.82–1.91]', '4.5 [0.1] s')
+    """
+    found = _WITH_ENDS.fullmatch(text) if "[" in text or "(" in text else None
+    if found is None:
+        return text
+    value, low, high = (float(found[n].replace(",", "")) for n in (2, 4, 5))
+    return f"{found[1]}{found[6]}".rstrip() if low <= value <= high else text
+
 
 _BLANKS = re.compile(
     r"(\W*)([0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+))(?![0-9])"
@@ -313,6 +375,14 @@ def _measured(digits: str, scale: float, kind: str | None, spec: FieldSpec, at: 
         return Cell(digits, at.line, at.column, state="unknown")
     if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s cut, no memory measured
         return Cell(digits, at.line, at.column, state="unknown")
+    if "e" in digits.casefold() and spec.dtype.is_integer():  # `1.30e+09` parameters
+        digits, _, power = digits.casefold().partition("e")
+        decimals = len(digits.partition(".")[2])
+        if int(power) > MOST_DIGITS:
+            return Cell(digits, at.line, at.column, state="unknown")
+        if decimals < int(power):  # its last places are not printed
+            kind = kind if spec.kind == "nominal" else "nominal"
+        return Cell(digits, at.line, at.column, scale * 10.0 ** int(power), kind)
     if scale == 1.0 and "." in digits and spec.dtype.is_integer():
         whole, _, rest = digits.partition(".")
         digits = digits if rest.strip("0") else whole  # `16.0000`, as tools export counts
@@ -321,6 +391,10 @@ def _measured(digits: str, scale: float, kind: str | None, spec: FieldSpec, at: 
 
 def _rough(tree: Tree[Token]) -> bool:
     return any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
+
+
+MOST_DIGITS = 15
+"""Powers of ten of a whole number beyond which it counts nothing of a run."""
 
 
 _COUNTED_IN = {
@@ -335,6 +409,8 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     spec = column.spec
     assert spec is not None
     word = _word(tree)
+    if word == "%" and spec.unit != "1" and "WORD" not in _tokens(tree):
+        word = None  # of its spread: `1.2 ±3%`
     kind = "nominal" if _rough(tree) and spec.kind != "nominal" else column.kind
     if word is None:
         return (column.scale if column.unit_known else 0.0), kind
@@ -370,13 +446,23 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
         record.cells.setdefault("gpu", named)
         if nodes:
             record.cells.setdefault("nodes", cell._replace(text=nodes, state="value"))
+    if spec.name in _OF_MACHINES and cell.state == "value" and amount(cell) > MOST_MACHINES:
+        cell = cell._replace(state="unknown")  # `1.3B` is none of nodes
     if spec.name == "global_batch" and cell.state == "value":
-        if cell.scale >= MANY:
+        if cell.scale >= MANY or _IN_TOKENS.search(text):
             record.cells.setdefault("global_batch_tokens", cell)
             return
         if amount(cell) > MOST_SEQUENCES:
             cell = cell._replace(state="unknown")
     record.cells[spec.name] = cell
+
+
+_IN_TOKENS = re.compile(r"[0-9kKM]\s?tok(?:en)?s?\W*$", re.IGNORECASE)
+
+_OF_MACHINES = {"gpus", "nodes", "gpus_per_node"}
+
+MOST_MACHINES = 1e6
+"""Devices or nodes of a run, of which nobody has more."""
 
 
 def _counted_first(text: str) -> str:
@@ -497,12 +583,21 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         )
         return
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        _no_switch(record, spec, cell)
-        return
+        if (switched := _SWITCHES.get(text.casefold())) is None:
+            _no_switch(record, spec, cell)
+            return
+        cell = cell._replace(text=switched)
     if spec.name == "gpu":
         _device(record, cell, text)
     else:
         record.cells[spec.name] = cell
+
+
+_SWITCHES = {
+    **dict.fromkeys(("y", "on", "enabled", "active", "ja", "oui"), "True"),
+    **dict.fromkeys(("n", "off", "disabled", "inactive", "nein", "non"), "False"),
+}
+"""Words of a cell of switches, beside those that every format has."""
 
 
 def _device(record: Record, cell: Cell, text: str) -> None:

@@ -12,7 +12,12 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from assay.ingest.columns.titles import family_named, format_named, model_named
+from assay.ingest.columns.titles import (
+    LARGEST_NODE,
+    family_named,
+    format_named,
+    model_named,
+)
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
@@ -527,6 +532,96 @@ _WORDS = {
 }
 """Parts of a layout without a number, and what each says: `tp4pp2-mbs1-flash`, `nl24_actrue`."""
 
+_GRAMS = deferred(
+    r"[\s,;:|/+()\[\]（），；]+|(?<![0-9\s])[x×](?=[A-Z])|(?<=[0-9])×(?=[A-Z]{2}[0-9])"
+)
+"""Between the words of a label that is put together of settings."""
+
+_DEGREE_WORD = deferred(r"([TPDCE]P|VPP?)-([0-9]{1,4})|([0-9]{1,4})x?([TPDCE]P)", re.IGNORECASE)
+"""A degree with a hyphen, or in front of its name: `TP-4`, `4TP`."""
+
+_FILLING = {
+    "x", "×", "on", "@", "and", "with", "w", "amp", "mixed", "precision", "mixed-precision",
+    "compile", "compiled", "torch.compile", "1f1b", "gpipe", "interleaved", "lora", "qlora",
+}  # fmt: skip
+"""Words of such a label that change no setting of it, or that others read."""
+
+MOST_WORDS = 3
+"""Words of one part of such a label: `Llama 3 8B`, `no recompute`, `8 H100`."""
+
+
+@lru_cache(maxsize=4096)
+def composed(text: str) -> Mapping[str, str]:
+    """Values of a label whose every word is of a setting, a machine, a size or a model: the words
+    that say nothing else together are one.
+
+    >>> composed("8xH100 TP4 bf16"), composed("Kite-7B TP4, PP2")
+    ({'gpus': '8', 'gpu': 'H100', 'tp': '4', 'dtype': 'bf16'}, \
+{'model': 'Kite-7B', 'tp': '4', 'pp': '2'})
+    >>> composed("TP-4 PP-2, bs 4 (tuned)"), composed("FSDP + selective AC")["recompute"]
+    ({}, 'selective')
+    """
+    words = [word for word in _GRAMS.split(text) if word] if len(text) <= LONGEST else []
+    said: dict[str, str] = {}
+    at = 0
+    while at < len(words):
+        if words[at].casefold() in _FILLING:
+            at += 1
+            continue
+        for many in range(min(MOST_WORDS, len(words) - at), 0, -1):
+            told = _gram(words[at : at + many])
+            if told and told.get("model", text) in text:  # and not put together here
+                break
+        else:
+            return {}
+        if any(said.get(name, value) != value for name, value in told.items()):
+            return {}
+        said |= told
+        at += many
+    return _of_nodes(said, text) if len(words) > 1 else {}
+
+
+def _of_nodes(said: dict[str, str], text: str) -> dict[str, str]:
+    """The same with devices as those of each node where the text multiplies them, `4 nodes x 8
+    A100`; none where they may be either."""
+    if not {"nodes", "gpus"} <= said.keys() or said["nodes"] == "1":
+        return said
+    if _TIMES_NODES.search(text):
+        return {"gpus_per_node" if n == "gpus" else n: value for n, value in said.items()}
+    return said if int(said["gpus"]) > LARGEST_NODE else {}
+
+
+_TIMES_NODES = deferred(r"nodes?\s*(?:[x×*]|\b(?:of|with|each|à)\b)", re.IGNORECASE)
+
+
+def _gram(words: Sequence[str]) -> dict[str, str]:
+    """Values of some words of a label that say one thing together; empty where they do not."""
+    text = " ".join(words)
+    if model_named(text) == text:
+        return {"model": text}
+    if told := named(text):
+        return told
+    if len(words) == 1:
+        if degree := _DEGREE_WORD.fullmatch(text):
+            name, many = (degree[1], degree[2]) if degree[1] else (degree[4], degree[3])
+            return {NAMES[name.casefold()]: many}
+        return _part(text) or _set_by(text)
+    return _counted_plainly(text) or _set_by(text)
+
+
+def _set_by(text: str) -> dict[str, str]:
+    """A setting by its name and a number: `bs 4`, `seq2048`, `ctx=4k`."""
+    found = _NAMED_NUMBER.fullmatch(text) or _RUN_TOGETHER.fullmatch(text)
+    name = configured_by(found[1]) or _ALSO.get(found[1].casefold()) if found else None
+    known = name in _SET or name in ("accumulation", "vp")
+    if found is None or name is None or not known or (found[3] and name != "seq_len"):
+        return {}
+    return {name: str(int(found[2]) * (1024 if found[3] else 1))}
+
+
+_RUN_TOGETHER = deferred(r"([A-Za-z]{2,8})([0-9]{1,6})(k)?", re.IGNORECASE)
+
+
 _DATE = deferred(r"(?:20[0-9]{2}-?[01][0-9]|[01][0-9]-)-?[0-3][0-9](?:-?[0-9]{4,6})?")
 
 _LENGTH = deferred(r"[0-9]{1,4}[kK]")
@@ -540,18 +635,54 @@ def run_named(text: str) -> dict[str, str]:
     {'model': 'qwen2.5-1.5b', 'micro_batch': '8'}
     >>> run_named("llama3-8b_tp2_bf16_try3"), run_named("llama3-8b_bf16")
     ({}, {})
+    >>> run_named("llama3_8b_fp8_tp1_64gpus"), run_named("gpt-13b-tp4-mbs2-8xh100")["gpus"]
+    ({'model': 'llama3_8b', 'dtype': 'fp8', 'tp': '1', 'gpus': '64'}, '8')
     """
-    parts = [part for part in text.split("_") if part] if len(text) <= LONGEST else []
+    signs = ("_", "-") if len(text) <= LONGEST and " " not in text else ()
+    return next((said for sign in signs if (said := _run_in_parts(text, sign))), {})
+
+
+def _run_in_parts(text: str, sign: str) -> dict[str, str]:
+    """Values of such a name whose parts a sign keeps apart, which may be in its model as well."""
+    parts = [part for part in text.split(sign) if part]
     said: dict[str, str] = {}
-    for part in parts if len(parts) > LEAST_PARTS else ():
-        if _DATE.fullmatch(part) or _LENGTH.fullmatch(part):
-            continue
-        told = {"model": part} if model_named(part) == part else _part(part)
+    at = 0 if len(parts) > LEAST_PARTS else len(parts)
+    while at < len(parts):
+        many = 0 if "model" in said else _parts_of_model(parts[at : at + MOST_OF_MODEL], sign)
+        if many:
+            told: Mapping[str, str] | None = {"model": sign.join(parts[at : at + many])}
+        elif _DATE.fullmatch(parts[at]) or _LENGTH.fullmatch(parts[at]):
+            told = {}
+        else:
+            told = _part(parts[at])
+            told = _counted_in(parts[at]) or None if told is None else told
         if told is None or any(said.get(n, v) != v for n, v in told.items()):
             return {}
         said |= told
-    return said if "model" in said and set(said) - {"model", "dtype", "zero_stage"} else {}
+        at += max(many, 1)
+    more = set(said) - {"model", "model_size", "dtype", "zero_stage"}
+    return said if more and {"model", "model_size"} & said.keys() else {}
 
+
+def _parts_of_model(parts: Sequence[str], sign: str) -> int:
+    """The number of parts, from the first, that are the name of a model; 0 where none are."""
+    for many in range(len(parts), 0, -1):
+        names = {sign.join(parts[:many])}
+        names |= {"-".join(parts[:many])} if size_alone(parts[many - 1]) else set()
+        if any(model_named(name) == name for name in names):
+            return many
+    return 0
+
+
+def _counted_in(part: str) -> dict[str, str]:
+    """Devices or nodes that a part of a name counts, `64gpus`, `8xh100`, `4nodes`, or the size of a
+    model that it is."""
+    said = named(part)
+    return said if said and set(said) <= {"gpus", "nodes", "gpu", "model_size"} else {}
+
+
+MOST_OF_MODEL = 4
+"""Parts of the name of a run that may be the name of its model."""
 
 LEAST_PARTS = 2
 """Parts of what is a name alone, or a name and a remark: no settings."""
@@ -681,7 +812,10 @@ def machine(text: str) -> dict[str, str]:
     if hosts_of := cloud_machines(text):
         return hosts_of
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
-        return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
+        device = text[counted.start(2) :]
+        if any(map(_part, device.split()[1:])):  # `8xH100 TP4`
+            return {}
+        return {"gpus": counted[1].replace(",", ""), "gpu": device}
     if several_of := _OF_ANY.fullmatch(text):
         return {"gpus": several_of[1]}
     if (of_kind := _OF_KIND.fullmatch(text)) and (one := only(of_kind[2])):
@@ -876,15 +1010,53 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     remarked = _REMARKED.search(text.strip())
     if remarked and _BY_WHOM.fullmatch(remarked[1]) and not named(remarked[1]):
         text = text.strip()[: remarked.start()]  # `Llama-3 8B (HF)`
+    if remarked and (sized := _sized(text.strip()[: remarked.start()], remarked[1])):
+        return sized
     parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip()))
     said: dict[str, str] = {}
     for part in parts:
         told = {"model": part} if model_named(part) == part else named(part)
-        told = told or model_in_format(part)
+        told = told or model_in_format(part) or _tuned(part) or _counted_plainly(part)
         if not told or any(said.get(name, value) != value for name, value in told.items()):
             return {}
         said |= told
-    return said if alone or len(parts) > 1 or {"model", "dtype"} <= said.keys() else {}
+    several_of = len(parts) > 1 or {"model", "dtype"} <= said.keys()
+    return _of_nodes(said, text) if alone or several_of else {}
+
+
+def _sized(name: str, remark: str) -> dict[str, str]:
+    """A model by a name that has no size, and its size in brackets: `gpt2 (124M)`."""
+    size = size_alone(remark)
+    if size is None or model_named(name) is not None or " " in name.strip():
+        return {}
+    known = model_named(f"{name} {size}") == f"{name} {size}"
+    return {"model": name, "model_size": size} if known else {}
+
+
+def _counted_plainly(text: str) -> dict[str, str]:
+    """Devices with their number in front: `8 Gaudi2`."""
+    count, _, device = text.strip().partition(" ")
+    one = only(device) if count.isdecimal() and len(count) <= LONGEST_COUNT else None
+    return {"gpus": count, "gpu": device} if one and one.text == device else {}
+
+
+LONGEST_COUNT = 5
+"""Digits of a number of devices."""
+
+_TUNED = deferred(
+    r"(?P<model>.{2,40}?)[ ,]\s?(?:\+ ?)?(?:Q?LoRA|DoRA|SFT|DPO|GRPO|PPO|full(?:[ -]parameter)?"
+    r"(?: (?:FT|SFT|fine-?tun(?:e|ing)))?|(?:full )?fine-?tun(?:e|ing)"
+    r"|(?:continued )?pre-?train(?:ing)?)",
+    re.IGNORECASE,
+)
+"""A model and the way in which it was trained: `Llama2-7B LoRA`."""
+
+
+def _tuned(text: str) -> dict[str, str]:
+    """The model of a text that says besides only in which way it was trained."""
+    found = _TUNED.fullmatch(text.strip())
+    name = found["model"] if found else ""
+    return {"model": name} if name and model_named(name) == name else {}
 
 
 def model_of_side(label: str) -> str | None:

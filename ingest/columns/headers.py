@@ -103,7 +103,8 @@ NAMES = {
     "台数": "Nodes", "机器数": "Nodes", "机器台数": "Nodes", "服务器数": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
-    "µbs": "micro batch size", "μbs": "micro batch size",
+    **{f"{sign}{name}": "micro batch size" for sign in "µμ" for name in (
+        "bs", "BS", "BSZ", "batch", "-batch", "B")},
     "硬件信息": "GPU", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
@@ -192,14 +193,26 @@ def in_letters(text: str) -> str:
     'n_layers, Top-k, d_model; $36 or $40'
     >>> in_letters(r"$5.51\\times10^{5}$"), in_letters(r"$1.281 \\pm 0.004$")
     ('5.51e5', '1.281 ± 0.004')
+    >>> in_letters(r"150.1$_{\\pm 0.3}$"), in_letters(r"4.02$^\\dagger$"), in_letters(r"10$^{3}$")
+    ('150.1 ± 0.3', '4.02', '10$^{3}$')
     >>> in_letters(r"$\\frac{1}{1+e^{-x}}$")
     '1/(1+e^-x)'
     """
     if "$" not in text:
         return text
+    text = _RAISED_SIGN.sub("", _LOWERED.sub(r" ± \1", text))
     text = _NUMBER.sub(lambda found: _in_digits(found[1]), text)
     return _FORMULA.sub(lambda found: _MARKS.sub("", _FRACTION.sub(_divided, found[1])), text)
 
+
+_LOWERED = re.compile(r"\s*\$\s*_\s*\{?\s*(?:\\pm|±)\s*([0-9][0-9.]{0,8}\s*\\?%?)\s*\}?\s*\$")
+"""The spread of a number in small letters behind it: `150.1$_{\\pm 0.3}$`."""
+
+_RAISED_SIGN = re.compile(
+    r"(?<=[0-9A-Za-z)}])\s*\$\s*\^\s*\{?\s*(?:\\(?:d?dagger|ast|star|S|P|circ)|\*{1,3}|[a-h†‡§¶])"
+    r"\s*\}?\s*\$"
+)
+"""The sign of a note behind a number or a name."""
 
 _PART = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
@@ -294,6 +307,12 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         columns = [
             _column(_DT.sub("step time", column.label), column.label, schema)
             if column.spec is None and _DT.match(column.label) else column
+            for column in columns
+        ]  # fmt: skip
+    if any(column.spec and column.spec.name in _OF_A_RUN for column in columns):
+        columns = [
+            _column("TFLOPS/GPU", column.label, schema)
+            if column.spec is None and _TERA.fullmatch(column.label) else column
             for column in columns
         ]  # fmt: skip
     if {"fwd", "forward"} & (parts := {w for each in every for w in split(each)}) and (
@@ -409,7 +428,7 @@ _IN_SHORT = {
 _OF_LAYOUTS = {
     "tp", "pp", "cp", "mbs", "gbs", "ubs", "gas", "microbatch", "microbatchsize", "globalbatch",
     "globalbatchsize", "bs", "bsz", "batchsize", "zero", "zerostage", "nodes", "nnodes", "nn",
-    "ppn", "gpn", "seqlen", "gpus",
+    "ppn", "gpn", "seqlen", "gpus", "ga", "gradaccum", "actckpt", "ndev", "ngpu", "ngpus",
 }  # fmt: skip
 """Labels beside which they are of a run."""
 
@@ -532,6 +551,11 @@ _DT = re.compile(r"dt(?=\s*[(\[]|$)")
 
 _OF_TOKENS = {"tokens_per_s", "tokens_per_gpu_per_s"}
 
+_OF_A_RUN = {"step_time", *_OF_TOKENS, "mfu", "hfu"}
+
+_TERA = re.compile(r"TFs?\s*(?:/|per)\s*(?:GPU|device|card|chip|NPU|GCD|rank)", re.IGNORECASE)
+"""Teraflops of a device in short, beside what else a run makes: `TF/gpu`; it may be a library."""
+
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 
 _LAST = Column("", None, rank=99)
@@ -544,6 +568,8 @@ def _in_known_words(label: str) -> str:
     label = _without_remark(_alone(_of_its_device(_IN_SHORT_A_RATE.sub("throughput", label))))
     if (sign := _BY_SIGN.fullmatch(label)) and configured_by(meaning := sign[1] or sign[2]):
         return meaning
+    if sized := _MODEL_IN.fullmatch(label):
+        return f"Model size ({sized[1][0].upper()})"
     if _IN_A_STEP.fullmatch(label):
         return "global batch size"
     if power := _IN_POWERS.fullmatch(label):
@@ -580,6 +606,12 @@ _WHOLE = {"layers", "heads", "kv_heads", "experts", "nodes"}
 
 _IN_SHORT_A_RATE = re.compile(r"^thr\.?(?=\s?[(\[][A-Za-z]{1,9}(?:/| per )s)", re.IGNORECASE)
 """A throughput by its first letters before the unit of one: `thr (img/s)`."""
+
+_MODEL_IN = re.compile(
+    r"models?,? ?[(\[]?(?:in |# ?)?(B|M|billions?|millions?)(?: of)?(?: param(?:eter)?s?)?[)\]]",
+    re.IGNORECASE,
+)
+"""A label of models whose cells are their sizes: `Model (B)`."""
 
 _IN_A_STEP = re.compile(
     r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "
@@ -653,6 +685,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         return replace(own, scale=own.scale * _times(many)) if rated else Column(shown, None)
     label = _in_known_words(label)
     known = by_label(schema)
+    if label.endswith("?") and (asked := known.get(normalise(label.rstrip("? ")))):
+        return Column(shown, fields(schema).get(_ASKED.get(asked[0].name, "")))
     composed = said(label)
     if found := known.get(normalise(label)):
         spec, scale = found
@@ -677,6 +711,13 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label) or of_a_shape(label))
+
+
+_ASKED = {
+    "activation_checkpointing": "activation_checkpointing", "recompute": "activation_checkpointing",
+    "sequence_parallel": "sequence_parallel",
+}  # fmt: skip
+"""Settings that labels ask for, and the switch of each: `Recompute?`."""
 
 
 _MANY_AT_ONCE = re.compile(

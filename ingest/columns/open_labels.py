@@ -197,16 +197,19 @@ def with_letters(grid: Grid) -> Grid:
 _MOST_AT_ONCE = 1024
 """Sequences of a micro-batch beyond which numbers under `mb` may be megabytes."""
 
+_MB = re.compile(r"mb|(?i:dev(?:ice)?[ _-]?mb|mb ?/ ?dev(?:ice)?)")
+
 _ACCUMULATES = re.compile(
     r"(?:grad(?:ient)?s?\.?[ _-]?)?accum(?:\.|ulat\w+)?(?:[ _-]steps?)?|ga|gas", re.IGNORECASE
 )
 
 
 def _with_micro_batches(grid: Grid) -> Grid:
-    """The grid with micro-batches for `mb` over small whole numbers, beside steps of accumulation:
-    elsewhere it may be a memory."""
+    """The grid with micro-batches for `mb`, or `DevMB`, over small whole numbers, beside steps of
+    accumulation: elsewhere it may be a memory."""
     labels = [plain(cell.text) for cell in grid.heads[-1].cells]
-    at = labels.index("mb") if labels.count("mb") == 1 else -1
+    named = [n for n, label in enumerate(labels) if _MB.fullmatch(label)]
+    at = named[0] if len(named) == 1 else -1
     if at < 0 or not any(map(_ACCUMULATES.fullmatch, labels)):
         return grid
     sizes = [_count(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
@@ -1348,7 +1351,18 @@ def _ran_out(grid: Grid, places: Iterable[int]) -> bool:
     )  # fmt: skip
 
 
-_NO_ROOM = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE)
+def held_or_ran_out(grid: Grid, places: Iterable[int], above: Sequence[str]) -> bool:
+    """Whether all that some columns hold is in bytes, or ran out of memory, as some of it did: that
+    memory, of which no text around speaks as of another's."""
+    places = [*places]
+    texts = {plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)}
+    sizes = bool(texts) and all(len(text) <= LONGEST for text in texts) and _in_bytes_alone(texts)
+    return sizes and _ran_out(grid, places) and not any(map(_OF_OTHERS.search, above))
+
+
+_NO_ROOM = re.compile(
+    r"[❌✗✘×]?\s*(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE
+)
 
 _A_SIZE = re.compile("[GM]i?B")
 

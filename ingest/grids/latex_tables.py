@@ -49,6 +49,9 @@ _MARKS = (
     (re.compile(r"\\(?:cellcolor|textcolor|color|rowcolor)(?:\[[^\[\]]*\])?\{[^{}]*\}"), ""),
     (re.compile(r"\\(?:makecell|thead|shortstack)(?:\[[^\[\]]*\])?"), ""),
     (re.compile(r"\\(?:num|SI|qty)\{([^{}]*)\}(?:\{([^{}]*)\})?"), r"\1 \2"),
+    (re.compile(r"(?<=[0-9}]\$)\^\s*\{?\s*(?:\\(?:d?dagger|ast|star)|\*{1,3}"
+                r"|[a-h](?![A-Za-z]))"), ""),
+    (re.compile(r"_\s*\{?\s*(?=\\pm|±)"), " "),
     (re.compile(r"\\(?:up|down|right|left)arrow"), ""),
     (re.compile(r"\\times"), "x"), (re.compile(r"\\pm"), " ± "),
     (re.compile(r"\\sim|\\approx"), "~"),

@@ -68,16 +68,51 @@ def explained(text: str, names_number: Callable[[str], bool]) -> Iterator[Explai
     >>> [*explained("Names: t = tensor parallel, mb = micro batch.", known)][1]
     Explained(name='mb', meaning='micro batch', without='', begin=27, end=44)
     """
-    for sentence in _sentences(text):
+    for sentence in (*_sentences(text), *_in_brackets(text)):
         found: list[Explained] = []
         for begin, end in sentence:
-            if told := _told(text, begin, end, first=not found):
+            if together := _told_together(text, begin, end):
+                found += together
+            elif told := _told(text, begin, end, first=not found):
                 found.append(told)
         numbers = [names_number(each.meaning) for each in found]
         names = {each.name for each in found}
         beside = any(one and other for one, other in pairwise(numbers))
         if sum(numbers) >= LEAST and beside and len(names) == len(found):
             yield from found
+
+
+_BRACKETS = deferred(r"[(（\[]([^()（）\[\]]{5,160})[)）\]]")
+
+
+def _in_brackets(text: str) -> Iterator[Sequence[tuple[int, int]]]:
+    """The clauses of brackets that explain signs: `a weekly run (b = global batch, s = seq)`."""
+    for inside in _BRACKETS.finditer(text) if text.count("=") >= LEAST else ():
+        begin, end = inside.span(1)
+        first = _CLAUSE.match(text, begin, end) or _TOGETHER.match(text, begin, end)
+        if first and inside[1].count("=") >= LEAST:
+            signs = [*_SEPARATOR.finditer(text, begin, end)]
+            begins = [begin, *(sign.end() for sign in signs)]
+            yield [*zip(begins, [*(sign.start() for sign in signs), end], strict=True)]
+
+
+_TOGETHER = deferred(
+    rf"\s*(?P<signs>{_SIGN}(?:/{_SIGN}){{1,3}}) ?[=:] ?"
+    r"(?P<meant>[^=/]{2,40}(?:/[^=/]{2,40}){1,3})"
+)
+"""Signs with a stroke between, and what each of them stands for: `t/p = tensor/pipeline`."""
+
+
+def _told_together(text: str, begin: int, end: int) -> list[Explained]:
+    """The meanings that one clause gives to several signs; none where it has fewer, or more."""
+    found = _TOGETHER.fullmatch(text, begin, end)
+    signs, meant = (found["signs"].split("/"), found["meant"].split("/")) if found else ([], [])
+    if len(signs) != len(meant):
+        return []
+    return [
+        Explained(sign, meaning.strip(" `*"), "", begin, end)
+        for sign, meaning in zip(signs, meant, strict=True)
+    ]
 
 
 def _told(text: str, begin: int, end: int, *, first: bool) -> Explained | None:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.composite import layout, named, run_named
 from assay.ingest.columns.row_texts import own_words
+from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.legends.bare_legends import explained
 from assay.ingest.prose.degree_letters import degrees_by_letter
@@ -254,6 +255,7 @@ def _rest(labels: Sequence[Line], signs: Sequence[Sign]) -> dict[str, tuple[str,
         if rest != label.text.strip(" `*"):
             bare = _JOINTS.sub(lambda joint: joint[0][0], rest).strip("_-+. ")
             said = run_named(bare) or layout(bare)
+            said = said or ({"model": bare} if bare and model_named(bare) == bare else {})
             found |= {name: (text, label.number) for name, text in said.items()}
     return found
 
@@ -390,7 +392,8 @@ def meanings(lines: Sequence[Line]) -> Mapping[str, str]:
 
 def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
     """The signs that the paragraphs of a document explain."""
-    for paragraph in paragraphs(lines):
+    headings = [[line] for line in lines if _NAMES_SIGNS.match(line.text)]
+    for paragraph in (*headings, *paragraphs(lines)):
         text = " ".join(line.text for line in paragraph)
         if defined := [*_defined(paragraph)] or [*_in_plain_letters(paragraph, text)]:
             yield from defined
@@ -432,6 +435,10 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
             if sign := _sign(name, meaning, each["verb"]):
                 places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
+
+
+_NAMES_SIGNS = re.compile(r"#[^(]{0,160}\([^()=]{1,12}=[^()]{1,80}=[^()]{1,80}\)\s*$")
+"""A heading, or a comment, that explains signs in brackets at its end."""
 
 
 def _in_plain_letters(paragraph: Sequence[Line], text: str) -> Iterator[Sign]:
@@ -601,9 +608,19 @@ def _field(name: str) -> str:
     """The field of a whole number by its name; empty for what is none."""
     if re.search("[0-9]", name):
         return ""  # it says one
+    if (short := name.strip(" `*").casefold()) in _IN_SHORT:
+        return _IN_SHORT[short]
     told = phrases(Line(0, f"{name.strip()} = 2", 1, {}), least=1)
     known = [field for field, cell in told.items() if cell.text == "2" and cell.scale == 1.0]
     return known[0] if len(known) == len(told) == 1 and known[0] in SETTINGS | _OF_MODELS else ""
+
+
+_IN_SHORT = {
+    "tensor": "tp", "pipeline": "pp", "pipe": "pp", "data": "dp", "seq": "seq_len",
+    "seqlen": "seq_len", "seq len": "seq_len", "context": "seq_len", "ctx": "seq_len",
+    "sequence": "seq_len",
+}  # fmt: skip
+"""Names of settings that in a legend of numbers are short for one: `t = tensor`."""
 
 
 def _together(signs: str, meant: str) -> Iterator[Sign]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from assay.ingest.columns.composite import NAMES
+from assay.ingest.columns.composite import NAMES, size_alone
 from assay.ingest.columns.row_texts import own_words
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST
@@ -28,8 +28,9 @@ from assay.ingest.legends.label_signs import (
     placed,
     settings_of,
 )
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.row_cells import worth
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 _SPAN = deferred(r"``([^`]{1,160})``|`([^`]{1,160})`")
@@ -125,24 +126,56 @@ def tell(
     used, explained = set[int](), list[Explanation]()
     prose = [line.text for line in lines if len(line.text) <= LONGEST]
     exampled = any(map(_EXAMPLE.search, prose))
-    if not exampled and not any(map(_MAY_HOLD.search, prose)):
+    worded = any(map(_IN_WORDS.search, prose))
+    if not exampled and not worded and not any(map(_MAY_HOLD.search, prose)):
         return used, explained
     rows = [record for record in records if record.tabled and record.alike is None]
     labels = [[w.line.text.strip(" `*") for w in own_words(row) if w.line.number == row.line]
               for row in rows]  # fmt: skip
     explained += _examples(lines, {_kind(text) for row in rows for _, text in row.other})
     names = meanings(lines)
-    for template in _templates(lines, names):
+    for template in (*_templates(lines, names), *(_worded(lines) if worded else ())):
         for row, texts in zip(rows, labels, strict=True):
             fits = (template.form.fullmatch(t) for t in texts if len(t) <= LONGEST_NAME)
             found = next(filter(None, fits), None)
             for name, text in _told(template, found, names).items() if found else ():
                 if name not in row.cells or _in_short(row, name, found):
-                    row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
+                    row.cells[name] = worth(name, text, row.line, row.column, "stated")
                 used.add(template.said.line)
         if template.said.line in used:
             explained.append(template.said)
     return used, explained
+
+
+_NAME_OF_PLACE = r"[A-Za-z][A-Za-z ]{1,20}[A-Za-z]"
+
+_IN_WORDS = deferred(
+    r"(?:[(（]|[:：] ?|\b(?:is|are|reads?|lists?|gives?) )(?P<names>"
+    rf"{_NAME_OF_PLACE} ?(?P<sign>[/@·|×_]) ?{_NAME_OF_PLACE}"
+    rf"(?: ?(?P=sign) ?{_NAME_OF_PLACE}){{0,3}})"
+    r"(?=\s*(?:[)）.;,]|$))",
+    re.IGNORECASE,
+)
+"""Meanings of the parts of names, with the sign that is between them: `(model / context / dtype)`.
+"""
+
+
+def _worded(lines: Sequence[Line]) -> Iterator[_Template]:
+    """Templates of names whose parts a text names in words, one of them no number."""
+    for line in lines:
+        for found in _IN_WORDS.finditer(line.text) if len(line.text) <= LONGEST else ():
+            sign = found["sign"]
+            names = [name.strip() for name in found["names"].split(sign)]
+            fields = [_PLAIN.get(normalise(name)) or field_of_numbers(name) for name in names]
+            if not all(fields) or len(set(fields)) < len(fields) or _VALUES.issuperset(fields):
+                continue
+            parts = [
+                _Part(_captured(field, name, sign), field, {}, optional=False)
+                for field, name in zip(fields, names, strict=True)
+            ]
+            form = rf"\s?{re.escape(sign)}\s?".join(part.pattern for part in parts)
+            said = Explanation({}, line.number, ((line.number, *found.span("names")),))
+            yield _Template(re.compile(form), tuple(parts), said)
 
 
 _EXAMPLE = deferred(
@@ -184,6 +217,8 @@ def _told(
             said = off | said
         elif part.optional and not part.field:
             said |= part.on
+        elif part.field == "model" and (size := size_alone(text)):
+            said["model_size"] = size
         elif part.field == "model":
             meant = names.get(text, "")
             said["model"] = model_named(meant) or text if meant else text

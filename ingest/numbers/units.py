@@ -94,13 +94,25 @@ UNITS: dict[str, Unit] = {
     "ms/it": Unit("s", 1e-3),
     "ms/iter": Unit("s", 1e-3),
     "ms/step": Unit("s", 1e-3),
-    **_of_a_device("token/s", 1, "T/s", "tok/s", "tokens/s", "tokens/sec", "token/s", "token/sec"),
+    **_of_a_device(
+        "token/s",
+        1,
+        "tokens/second",
+        "token/second",
+        "tok/sec",
+        "T/s",
+        "tok/s",
+        "tokens/s",
+        "tokens/sec",
+        "token/s",
+        "token/sec",
+    ),
     **{
         f"{name}/{device}": Unit("token/s", 1, "device")
         for name in ("tokens/s", "token/s", "tokens/sec")
         for device in ("p",)
     },  # tokens/s/p: per processor, as tables of NPUs say
-    "TFLOP": Unit("flop/s", 1e12),
+    **_units("flop/s", TFLOP=1e12, TF=1e12, teraFLOPS=1e12, petaFLOPS=1e15),
     "TFLOP/s": Unit("flop/s", 1e12),
     **_of_a_device(
         "flop/s",
@@ -112,6 +124,8 @@ UNITS: dict[str, Unit] = {
         "TFLOPS",
         "TFLOPs/s",
         "TFLOPs/sec",
+        "TF",
+        "TF/s",
     ),
     **_of_a_device("flop/s", 1e9, "GFLOP/s"),
     **_of_a_device("flop/s", 1e15, "PFLOP/s"),

@@ -658,9 +658,12 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             named = {m[2]: m[1] for m in _BY_LETTER.finditer(line.text)}
             found |= {n: meant for n, meant in named.items() if configured_by(meant)}
         if "$" in line.text:
-            named = {m[1]: m[2] for m in _OF_FORMULAS.finditer(line.text)}
-            found |= {in_letters(n): meant for n, meant in named.items() if configured_by(meant)}
+            named = _of_signs(_OF_FORMULAS, line.text)
+            found |= {in_letters(n): meant for n, meant in named.items()}
             line = line._replace(text=in_letters(line.text))  # noqa: PLW2901
+        if _TOLD_LETTER.search(line.text):
+            named = _of_signs(_OF_BARE_LETTERS, line.text)
+            found |= named if len(named) > 1 else {}
         if _SIGNED.search(line.text):
             told = {m[1]: m[2] for m in _OF_LETTERS.finditer(line.text) if configured_by(m[2])}
             found |= {label: meant for n, meant in told.items() for label in (n, f"*{n}*")}
@@ -698,6 +701,15 @@ _NUMBER_OF_TABLE = re.compile(
 
 _REMARK = re.compile(r"^#+ *(?=[a-z][\w/]{0,11}\s*(?:is|are|means|=|:)\s)")
 """The sign of a comment that explains a label: `# t is milliseconds per iteration`."""
+
+
+def _of_signs(form: re.Pattern[str], text: str) -> dict[str, str]:
+    """Meanings of signs in a line, with the power of ten in which their numbers are."""
+    named = {m[1]: (m[2], m[3]) for m in form.finditer(text) if configured_by(m[2])}
+    return {
+        sign: f"{meant} ({power[0].upper()})" if power else meant
+        for sign, (meant, power) in named.items()
+    }
 
 
 def _noted(lines: Sequence[Line]) -> Iterator[tuple[str, str]]:
@@ -872,10 +884,23 @@ _OF_FORMULAS = deferred(
     r"(?:the |our )?"
     r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
     r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices|pipeline stages)"
-    r"(?: size)?)\b"
+    r"(?: size)?)\b(?: \(?in (billions?|millions?|[BM]\b))?"
 )
 """A symbol and its meaning: `$B$ the global batch in sequences, $b$ the micro-batch`."""
 
+
+_TOLD_LETTER = re.compile(
+    r"(?<![\w$*`'’.-])[B-HJ-Zb-hj-z] (?:is|denotes|stands for|=) (?:the )?[a-z]"
+)
+
+_OF_BARE_LETTERS = deferred(
+    r"(?<![\w$*`'’.-])([B-HJ-Zb-hj-z])(?: ?[=:] ?| (?:(?:is|denotes|stands for|for) )?)"
+    r"(?:the |our )?"
+    r"((?:[a-z][a-z-]* ){0,3}?(?:batch|micro-?batch|sequence length|context length|parameters"
+    r"|accumulation steps|layers|hidden size|heads|experts|GPUs|devices|nodes|pipeline stages)"
+    r"(?: size)?)\b(?: \(?in (billions?|millions?|[BM]\b))?"
+)
+"""The same of letters that nothing marks: `N is the number of parameters, B the global batch`."""
 
 _SIGNED = re.compile(r"[*_`][A-Za-z][*_`]")
 

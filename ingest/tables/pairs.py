@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.grids.ratios import COMPARED
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.degree_letters import DEGREES, LONGEST_SIGN
 from assay.ingest.schema.record import Line, Schema
@@ -83,7 +84,7 @@ def parted(
         for cell in row.cells
     ):
         return grid
-    grid = _in_one_line(grid)
+    grid = _without_ratios(_in_one_line(grid), schema)
     heads = grid.heads[-1].cells
     found: dict[int, tuple[str, str]] = {}
     whole = grid.header()
@@ -156,6 +157,30 @@ def _in_one_line(grid: Grid) -> Grid:
 
 
 _A_NUMBER = re.compile(r"[\W_]*[0-9]")
+
+_RATIO_BEHIND = re.compile(
+    rf"{_NUMBER}\s*[(（\[]\s*(?:[~≈+−–↑↓-]{{0,2}}\s*[0-9][0-9.]{{0,7}}\s*[x×%倍]?"
+    r"(?: (?:faster|slower|less|more))?|-|–|—|n/?a|ref\.?|base(?:line)?)\s*[)）\]]\W*",
+    re.IGNORECASE,
+)
+"""A number, and in brackets how it compares with another: `126.8 (3.07x)`, `52.4 GB (-26%)`."""
+
+
+def _without_ratios(grid: Grid, schema: Schema) -> Grid:
+    """The grid with labels of quantities for those that say besides what stands in the brackets of
+    their cells, where it compares: `samples/s (speedup)` over `126.8 (3.07x)`."""
+    told = list(grid.heads[-1].cells)
+    for at, cell in enumerate(told):
+        found = _BESIDE.fullmatch(plain(cell.text))
+        if not found or not COMPARED.search(found[2]) or not _quantity(found[1], schema):
+            continue
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
+        behind = sum(_RATIO_BEHIND.fullmatch(text) is not None for text in held)
+        if held and 2 * behind > len(held):
+            told[at] = cell._replace(text=found[1])
+    last = replace(grid.heads[-1], cells=tuple(told))
+    return replace(grid, heads=(*grid.heads[:-1], last))
 
 
 def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
@@ -238,11 +263,17 @@ _SET_BEFORE = re.compile(r"([^()/]+?)\s*\(\s*([^()/]+?)\s+/\s+([^()]+?)\s*\)")
 _WITH_UNITS = re.compile(r"([^()]+?\([^()]+\))\s*/\s*([^()]+?\([^()]+\))")
 
 
+_ONE_UNIT = re.compile(r"([^()/]+?)\s*/\s*([^()/]+?)\s*[(\[]([^()\[\]/]+)[)\]]")
+"""Two quantities and behind them the unit of both: `MFU/HFU (%)`."""
+
+
 def _both_named(label: str, schema: Schema) -> tuple[str, str] | None:
     """The labels of both quantities of a label that names them with their units, `Memory (GB) /
     Throughput (samples/s)`, or behind how its column ran: `DDP (memory / samples/s)`."""
     if found := _WITH_UNITS.fullmatch(label):
         one, other, setting = found[1], found[2], ""
+    elif found := _ONE_UNIT.fullmatch(label):
+        one, other, setting = f"{found[1]} ({found[3]})", f"{found[2]} ({found[3]})", ""
     elif found := _SET_BEFORE.fullmatch(label):
         setting, one, other = found.groups()
     else:
@@ -279,6 +310,8 @@ _CELLS_ARE = re.compile(
     r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
     r"(?: as)?\b))"
     r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
+    r"|\b(?:(?:each|every|per) (?:cell|entry)|(?:the )?(?:cells|entries)):\s+([^.;:]*?)"
+    r"(?=[.;:]?\s*$|[.;]\s)"
     r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
     r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*"
     r"(?:です|である|を示す|の順)?(?=$|[。；、])",
@@ -290,6 +323,13 @@ _WIDE = str.maketrans("（）［］／", "()[]/")
 
 _BEHIND_UNIT = re.compile(r"([)\]])\s?/\s?")
 """A stroke behind the unit of the first of two: `速度(s/iter)/ 显存(GB)`."""
+
+_FIRST_THEN = re.compile(
+    r",? (?:(?:and )?then|over|above|followed by|and below (?:it|that)|on top of) (?:the )?"
+    r"|,? and (?:the )?(?=[^,]*$)",
+    re.IGNORECASE,
+)
+"""Words between the first and the second of two: `seconds per step, then peak memory per GPU`."""
 
 _BOTH = re.compile(
     r"(.+?)\s+[/|]\s+(.+)|(.+?)\s*(?:[(（]([^()（）]+)[)）]|\[([^\[\]]+)\]|\{([^{}]+)\})"
@@ -311,9 +351,13 @@ def _cells_are(
         re.sub(r"[*`_\"「」『』“”]", "", line.text).translate(_WIDE)
         for line in above if len(line.text) <= LONGEST
     ]  # fmt: skip
-    said = {(m[1] or m[2] or m[3]).strip() for text in texts for m in _CELLS_ARE.finditer(text)}
+    said = {
+        next(filter(None, m.groups()), "").strip()
+        for text in texts for m in _CELLS_ARE.finditer(text)
+    }  # fmt: skip
     if form is _BY_STROKE:
         said = {_BEHIND_UNIT.sub(r"\1 / ", text, count=1) for text in said}
+        said = {_FIRST_THEN.sub(" / ", text, count=1) for text in said}
     found = {
         (one.strip(), other.strip())
         for text in said
@@ -694,6 +738,11 @@ def _complete(
         meaning = said(of)
         if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
             return f"{rated[1]} (tokens/s/GPU)"
+    if (beside := _SIGN_AND_UNIT.fullmatch(plain(text))) and (of := legend.get(beside[1])):
+        meant = f"{of.removesuffix(f' ({beside[2]})')} ({beside[2]})"
+        own, other = header([plain(text), meant], schema)
+        if own.spec is None and other.spec is not None and len(beside[1]) <= LONGEST_SIGN:
+            return meant  # `$N$ [B]`
     words = plain(text).split() if legend else []
     of_whom = {*split(text)} & SAID_WHOSE or of_one_device(text)
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_whom:
@@ -734,6 +783,9 @@ def _in_its_unit(label: str, note: str, schema: Schema) -> str:
 
 
 _IN_BRACKETS_BEHIND = re.compile(r"([^()]+?)\s*\(([A-Za-z]{2,5})\)")
+
+_SIGN_AND_UNIT = re.compile(r"([A-Za-z][\w]{0,7}) ?[(\[]([A-Za-z0-9/]{1,10})[)\]]")
+"""A symbol and its unit: `B [seq]`."""
 
 _SHORT_RATES = {"TPS", "tps", "WPS", "wps"}
 

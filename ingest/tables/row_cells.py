@@ -36,6 +36,7 @@ from assay.ingest.columns.composite import (
     UNSET,
     calculation,
     called,
+    composed,
     layout,
     machine,
     mentioned,
@@ -239,6 +240,7 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells.setdefault("dtype", worth("dtype", formatted["dtype"], at.line, at.column))
         record.other.append((spec.name, plain(bare)))  # as another table may call it
         bare = formatted["model"]
+    bare = _of_settings(record, plain(bare), at) if spec.name == "model" else bare
     if size := size_alone(plain(bare)) if spec.name == "model" else None:
         record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
     compared = _AS_REFERENCE.fullmatch(plain(bare)) if spec.name == "gpu" else None
@@ -246,6 +248,19 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.other.append((spec.name, compared[2]))
         bare = compared[1]
     text_cell(record, spec, bare, at)
+
+
+def _of_settings(record: Record, text: str, at: Span) -> str:
+    """The model that a cell names before settings of its run, `Kite-7B TP4 PP2`, which the row is
+    given; elsewhere all of the cell."""
+    parts = composed(text)
+    if "model" not in parts or not set(parts) - {"model", "dtype"}:
+        return text
+    record.other.append(("model", text))  # as another table may call it
+    for name, value in parts.items():
+        if name != "model":
+            record.cells.setdefault(name, worth(name, value, at.line, at.column))
+    return parts["model"]
 
 
 _DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp"}
@@ -430,14 +445,18 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS | SCALES
     said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
-    said = said or mentioned(bare) or run_named(bare)
+    said = said or composed(bare) or mentioned(bare) or run_named(bare)
     if not said and normalise(label) in OF_SITES and len(bare) <= LONGEST and (one := only(bare)):
         said = {"gpu": one.text}
+    free = free and _OF_NODES.search(bare) is None
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
 
+
+_OF_NODES = re.compile(r"\b[0-9]+ ?(?:nodes|hosts|machines|servers)\b", re.IGNORECASE)
+"""Several nodes, whose devices beside them may be those of each."""
 
 _AMOUNT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-zµ]+(?:/[A-Za-z]+)*)")
 

@@ -1545,8 +1545,12 @@ _IN_BOLD = re.compile(r"\s*(?:(\*{1,3}|__?)(?=\S)[^*|]+\1|<(b|strong|em|i)>[^<>]
 
 
 def _sums_up(row: GridRow, view: View) -> bool:
-    """Whether a row is the mean, or another summary, of those above it."""
-    return not view.turned and bool(row.cells) and summary(row.cells[0].text)
+    """Whether a row is the mean, or another summary, of those above it; an `N` beside a `Y` is a
+    switch."""
+    if view.turned or not row.cells or not summary(row.cells[0].text):
+        return False
+    firsts = {plain(each.cells[0].text) for each in view.grid.rows if each.cells}
+    return not {"N", "Y"} <= firsts
 
 
 _BATCH_OF_EACH = re.compile(

@@ -26,6 +26,7 @@ from assay.ingest.columns.headers import (
     header,
     plain,
 )
+from assay.ingest.columns.open_labels import held_or_ran_out
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
@@ -799,12 +800,13 @@ def _explained(
         else replace(other, label=own.label)
         if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
+        or (own.spec and other.spec and len(plain(text)) == 1)
         or (
             own.spec is None
             and (other.degrees or (other.spec is not None and other.spec.name not in held))
         )
         else own
-        for own, other in zip(columns, told, strict=True)
+        for own, other, text in zip(columns, told, texts, strict=True)
     ]
 
 
@@ -1018,6 +1020,8 @@ def _by_caption(
             sides = free  # beside `Model | Method`
             named_by |= _by_numbers(grid, columns, sides, _with_headings(above, declared), schema)
     found = _named_above(above, declared, schema)
+    if found is None and held_or_ran_out(grid, sides, [line.text for line in above]):
+        found = said("GPU memory")
     if found is None:
         return ()
     spec = fields(schema)[found.field]

@@ -51,6 +51,13 @@ _POWER = re.compile(
 
 _OF_TWO = ("2^", "2 ^", "2**", "2 **")
 
+_GROUPS = re.compile(
+    r"(?<![\w'’.,])([1-9][0-9]{0,2}(?:(?:['’][0-9]{3})+|(?:[\u00a0\u2009\u202f][0-9]{3})+))"
+    r"(?![0-9'’]|[.,][0-9])"
+)
+"""A whole number in groups of three that an apostrophe or a blank that keeps them together sets
+apart: `1'024 sequences`."""
+
 _BLANKS = re.compile(" {2,}")
 
 _HAS_HAN = re.compile("[\u4e00-\u9fff]")
@@ -140,10 +147,14 @@ def in_english(text: str) -> Plain:
     ('2机16卡 H800', '2 nodes with 8 V100 each')
     >>> in_english("every step takes $2^{22}$ tokens").text
     'every step takes 4194304 tokens'
+    >>> in_english("global batch 1'024 of 4'096 tokens, 12'5 and 5'120.5").text
+    "global batch 1024 of 4096 tokens, 12'5 and 5'120.5"
     """
     plain = Plain(text, range(len(text)))
     if any(map(text.__contains__, _OF_TWO)):  # before a power looks like an emphasis
         plain = _replace(plain, _POWER, lambda found: str(2 ** int(found[1])))
+    if _GROUPS.search(plain.text):
+        plain = _replace(plain, _GROUPS, lambda found: re.sub("[^0-9]", "", found[1]))
     if _HAS_MARKS.search(plain.text):
         plain = _put(plain, "marks")
     if not text.isascii():

@@ -278,6 +278,14 @@ def european(label: str) -> bool:
     return bool(known) or _any_of_europe().search(label) is not None
 
 
+_INVERSE = re.compile(
+    r"\s*[·⋅*.]?\s*\b(s|sec|second|step|iter|[GNTX]PU|device|card|chip|GCD)s?"
+    r"\s?(?:\$?\^\s?\{?\(?[-−–]1\)?\}?\$?|⁻¹)(?![0-9])",
+    re.IGNORECASE,
+)
+"""A unit as physicists write that something is by it: `tokens s⁻¹ GPU⁻¹`, `tok·s^{-1}`."""
+
+
 @lru_cache(maxsize=4096)
 def english(label: str) -> str:
     """A label with its words in English, where they are known in another language.
@@ -287,6 +295,8 @@ def english(label: str) -> str:
     >>> english("Anzahl der Schichten"), english("隠れ次元"), english("專家平行")
     ('number of layers', 'hidden size', 'expert parallel')
     """
+    if "1" in label or "⁻¹" in label:
+        label = _INVERSE.sub(r"/\1", label)
     label = _OF_BOTH.sub(lambda found: f"/s/{found[1] or found[3]}", label.translate(_WIDE))
     if not label.isascii():
         label = _from_asia(label)
@@ -390,7 +400,7 @@ _OVER_ITS_UNIT = re.compile(
 """A quantity as a fraction of its unit: `Throughput / tokens/s`."""
 
 _SPREAD = re.compile(
-    r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
+    r"(?:(?<=\()|(?<=[)\]])|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
 )
 """How a cell says its spread, not what it is of: `(mean ± std)`."""
@@ -635,6 +645,9 @@ def _flops(words: Words) -> Said | None:
 def _time(words: Words) -> Said | None:
     """The time of a step: `ms/iter`, `Median step (s)`, `Time per Global Step (s)`."""
     over, under = _joined(words)
+    over -= {"wall", "clock", "wallclock"} if over & {"time", "latency"} else set()
+    if over - set(TIMES) == {"batch", "time"} and not under:  # of a batch
+        over = over - {"batch"} | {"step"}
     if over & STEP and "or" in over:  # step time (or ms per batch)
         over, under = over - {"or"}, under - {"batch"}
     bare = over - set(TIMES)
@@ -651,15 +664,21 @@ def _time(words: Words) -> Said | None:
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
     units = every & set(TIMES)
+    named |= over & _TAKES
     named |= over & {"elapsed", "walltime", "wallclock"} if under else set()
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
     fillers = {"time", "latency", "duration", "runtime", "global", "optimizer", "elapsed"}
     fillers |= {"wall", "clock", "walltime", "wallclock", "in", "for", "of", "/"}
+    fillers |= {"a", "an", "each", "every", *_TAKES} & over
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
     scale = TIMES[units.pop()] if units else 1.0
     return Said("step_time", scale, unit_known=bool(every & set(TIMES)), rank=_rank(words))
+
+
+_TAKES = {"takes", "took"}
+"""Verbs by which a label is of a time: `one step takes`."""
 
 
 _SHORT_SIZES = {"g": 1e9, "m": 1e6}
@@ -677,14 +696,15 @@ def _memory(words: Words) -> Said | None:
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
-    taken |= {"rank0", "gpu0", "device0"}
+    taken |= {"rank0", "gpu0", "device0", "torch", "pytorch", "cuda"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
-    by_smi = {"smi"} & set(words.over) if "nvidia" in words.over else set[str]()
     taken |= {"nvidia", "smi"}
-    named = most or {"allocated", "alloc"} & set(words.over) or by_smi
-    both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
-    both = both or by_smi
-    bare = named and (sizes or both) and not set(every) - taken - set(sizes)
+    taken_up = {"allocated", "alloc"} & set(words.over)
+    by_smi = {"smi"} & set(words.over) if "nvidia" in words.over else set[str]()
+    named = most or taken_up or by_smi
+    of_each = set(words.under) & DEVICE if taken_up else set[str]()
+    both = by_smi or (taken_up and (most or of_each))  # its cells say in which unit
+    bare = named and (sizes or both) and not set(every) - taken - set(sizes) - of_each
     if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
         bare = set(words.under) <= DEVICE
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
@@ -739,6 +759,7 @@ def _batch(words: Words) -> Said | None:
         return None
     of_all = set(every) & {"global", "total", "effective", "eff"}
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
+    of_one -= {"mini"} if "global" in of_all else set()  # of a step, as Neuron calls it
     fillers = {"size", "sz", "/", "in", "of"}
     instances = set(every) & {"instances"}  # as OLMo-core calls sequences
     of_one |= instances and {"rank", "microbatch"} & set(every)
@@ -748,6 +769,7 @@ def _batch(words: Words) -> Said | None:
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
     batches = BATCH | {"microbatch"}
+    fillers |= {"mini"}
     known = (batches, fillers, of_all, of_one, counted, SAMPLES, ITEMS, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
@@ -797,9 +819,10 @@ def _degree(words: Words) -> Said | None:
     """`tensor parallelism`, `pipeline_model_parallel_size`."""
     every = set(words.every())
     kinds = every & set(_DEGREES)
-    if len(kinds) != 1 or not every & {"parallel", "parallelism", "mp"} or words.under:
+    if len(kinds) != 1 or not every & {"parallel", "parallelism", "mp", "par"} or words.under:
         return None
-    rest = every - kinds - {"parallel", "parallelism", "mp", "model", "size", "degree"} - COUNTING
+    fillers = {"parallel", "parallelism", "mp", "par", "model", "size", "degree"}
+    rest = every - kinds - fillers - COUNTING
     return None if rest else Said(_DEGREES[kinds.pop()], rank=1)
 
 

@@ -1,0 +1,60 @@
+"""Words and signs of a cell that say why it has no number.
+
+In: the text of a cell without a digit. Out: whether it ran out of memory, was not measured, or did
+not work in some way; None for anything else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+_NO_ROOM = re.compile(
+    r"[❌✗✘💥🚫⛔\s(]*(?:O\.O\.M\.?|MemoryError|out-of-mem(?:ory)?|OOM|CUDA error: out of memory"
+    r"|(?:does|did|do|would|will|could|can)(?: ?n[o'’]?t| not) fit(?: (?:in|into) memory)?"
+    r"|won['’]t fit|(?:显存|内存|顯存|記憶體)(?:不足|溢出|不够|耗尽)|爆显存|爆顯存"
+    r"|メモリー?不足|메모리 ?부족|Speicher(?:mangel| voll| reicht nicht)|mémoire insuffisante"
+    r"|memoria insuficiente)[!.)\s💥❌]*",
+    re.IGNORECASE,
+)
+"""Words by which a run had not memory enough, in one language or another."""
+
+_NOT_MEASURED = re.compile(
+    r"not (?:run|tested|measured|reported|available|applicable|done|tried)|untested|skipped|none"
+    r"|null|nil|n\.\s?a\.|n[./]?r\.?|n[./]m\.?|no data|pending|k\.\s?A\."
+    r"|未测试?|未測定|无数据|미측정|なし|无|없음",
+    re.IGNORECASE,
+)
+"""Words of a cell for which nothing was measured."""
+
+_MARKED = re.compile(
+    r"[✗✘❌✖⛔🚫💥⚠\ufe0f×]{1,3}|diverge[sd]?|diverging|unstable|NaN loss|loss spikes?"
+    r"|loss (?:is |was )?NaN",
+    re.IGNORECASE,
+)
+"""Signs and words that something did not work, and not what."""
+
+
+class Unmeasured(NamedTuple):
+    """A cell without a number: its state, and the words for it."""
+
+    state: Literal["outcome", "missing", "unknown"]
+    text: str
+
+
+def unmeasured(text: str, of_a_run: bool) -> Unmeasured | None:
+    """The state of a cell that has no number, `of_a_run` where it was to be measured; nothing said
+    of a setting is one that is not known.
+
+    >>> unmeasured("显存不足", True).text, unmeasured("not run", True).state
+    ('OOM', 'missing')
+    >>> unmeasured("none", False).state, unmeasured("full", True), unmeasured("OOM at 8", True)
+    ('unknown', None, None)
+    """
+    if any(map(str.isdigit, text)):
+        return None
+    if of_a_run and _NO_ROOM.fullmatch(text):
+        return Unmeasured("outcome", text if text.isascii() else "OOM")
+    if _NOT_MEASURED.fullmatch(text):
+        return Unmeasured("missing" if of_a_run else "unknown", text)
+    return Unmeasured("unknown", text) if of_a_run and _MARKED.fullmatch(text) else None
