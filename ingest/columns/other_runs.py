@@ -354,6 +354,10 @@ GOES_ON = deferred(
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 
+_LEAVES_OUT = re.compile(r"\s*(?:(?:and|or|but) )?(?:except|apart|other than|unless|but|only)\b")
+"""How a line begins that says which runs the sentence before it is not of."""
+
+
 def but_for_others(before: Line | None, line: Line) -> Line:
     """A line with blanks for the end of a sentence that begins in the line before and tells of no
     run of its document.
@@ -364,7 +368,8 @@ def but_for_others(before: Line | None, line: Line) -> Line:
     """
     if before is None or line.number != before.number + 1 or line.prefix or before.prefix:
         return line
-    if not (IS_OPEN.match(before.text) and GOES_ON.match(line.text)):
+    goes_on = IS_OPEN.match(before.text) and GOES_ON.match(line.text)
+    if not goes_on or _LEAVES_OUT.match(line.text):
         return line
     head, end = list(sentences(before.text))[-1].strip(), next(sentences(line.text), "")
     left = of_these_runs(f"{head} {end}")[len(head) + 1 :]

@@ -490,7 +490,7 @@ def _of_a_run(text: str) -> bool:
         or remark(bare)
         or "gpus" in machine(bare)
         or slices(bare)
-        or called(bare)
+        or called(bare).keys() - {"model", "model_size"}
         or _TO_TRAIN.search(bare)
         or _LAUNCHES.search(bare)
     )

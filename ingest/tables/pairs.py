@@ -308,10 +308,8 @@ _CELLS_ARE = re.compile(
     r"(?: (?:is|gives|shows|holds|lists|reports|reads|contains|has)\b|(?= ?[:=]))"
     r"|(?:cells?|entry|entries|(?:cell )?format|in each cell)(?: format)?(?= ?[:=])"
     r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
-    r"(?: as)?\b))"
-    r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)"
-    r"|\b(?:(?:each|every|per) (?:cell|entry)|(?:the )?(?:cells|entries)):\s+([^.;:]*?)"
-    r"(?=[.;:]?\s*$|[.;]\s)"
+    r"(?: as)?\b|(?:per cell|the (?:cells|entries))(?= ?:)))"
+    r"\W{0,6}([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s(?!(?:and )?(?:then|below|behind|followed)\b))"
     r"|(?:单元格|格式|表中|每(?:个|一)?格)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)"
     r"|(?:各|それぞれの)(?:セル|マス|欄)(?:の値)?は\s*([^。；、]+?)\s*"
     r"(?:です|である|を示す|の順)?(?=$|[。；、])",
@@ -383,7 +381,7 @@ _IS = r"(?:\s?[:=]|,? (?:is|are|gives?|shows?|holds?|being|means?)\b)? (?:the )?
 
 _QUANTITY_SAID = r"[^,;:.()|]{2,48}?(?: ?\([^()]{1,12}\))?"
 
-_FIRST_THEN = re.compile(
+_EACH_IN_PLACE = re.compile(
     rf"\b(?:upper|top|first|left)(?:[ -]hand)?{_NUMBER_OF_TWO}{_IS}(?P<one>{_QUANTITY_SAID})"
     rf"(?:[,;.]|,? and) ?(?:the )?(?:lower|bottom|second|right)(?:[ -]hand)?{_NUMBER_OF_TWO}{_IS}"
     rf"(?P<other>{_QUANTITY_SAID})(?=[,;:.]|$)"
@@ -404,7 +402,7 @@ _FIRST_THEN = re.compile(
 def _in_turn(texts: Sequence[str], schema: Schema) -> Iterator[tuple[str, str]]:
     """The two quantities of cells that a text above names one after the other, and says which of
     them stands first: `step time on top, memory below`."""
-    for found in (each for text in texts for each in _FIRST_THEN.finditer(text)):
+    for found in (each for text in texts for each in _EACH_IN_PLACE.finditer(text)):
         one = found["one"] or found["above"] or found["east"]
         other = found["other"] or found["below"] or found["west"]
         both = _PERCENT.sub(" (%)", one.strip()), _PERCENT.sub(" (%)", other.strip())
