@@ -563,8 +563,9 @@ def composed(text: str) -> Mapping[str, str]:
     """
     words = [word for word in _GRAMS.split(text) if word] if len(text) <= LONGEST else []
     said: dict[str, str] = {}
-    at = 0
+    at = pieces = 0
     while at < len(words):
+        pieces += 1
         if words[at].casefold() in _FILLING:
             at += 1
             continue
@@ -578,7 +579,7 @@ def composed(text: str) -> Mapping[str, str]:
             return {}
         said |= told
         at += many
-    return _of_nodes(said, text) if len(words) > 1 else {}
+    return _of_nodes(said, text) if pieces > 1 else {}
 
 
 def _of_nodes(said: dict[str, str], text: str) -> dict[str, str]:
@@ -1010,7 +1011,7 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
     remarked = _REMARKED.search(text.strip())
     if remarked and _BY_WHOM.fullmatch(remarked[1]) and not named(remarked[1]):
         text = text.strip()[: remarked.start()]  # `Llama-3 8B (HF)`
-    if remarked and (sized := _sized(text.strip()[: remarked.start()], remarked[1])):
+    if alone and remarked and (sized := _sized(text.strip()[: remarked.start()], remarked[1])):
         return sized
     parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip()))
     said: dict[str, str] = {}

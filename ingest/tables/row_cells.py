@@ -445,7 +445,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS | SCALES
     said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
-    said = said or composed(bare) or mentioned(bare) or run_named(bare)
+    said = said or dict(composed(bare)) or mentioned(bare) or run_named(bare)
     if not said and normalise(label) in OF_SITES and len(bare) <= LONGEST and (one := only(bare)):
         said = {"gpu": one.text}
     free = free and _OF_NODES.search(bare) is None
