@@ -273,7 +273,8 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
 
 
 _CELLS_ARE = re.compile(
-    r"(?:\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains|has)"
+    r"(?:\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|reads|contains"
+    r"|has)"
     r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold|read|contain)(?: given)?"
     r"(?: as)?)\b"
     r"|(?:(?:each|every) (?:cell|entry)|\b(?:cell|cells|entries|(?:cell )?format|in each cell))"
