@@ -18,7 +18,8 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 
 _END = re.compile(
-    r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)[.!?]\s+(?=[A-Z`*(_])|[。；！？]|(?<=[\w)`*%\]]);\s+|$"
+    r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)[.!?](?:\*\*)?\s+(?=[A-Z`*(_])|[。；！？]"
+    r"|(?<=[\w)`*%\]]);\s+|$"
 )
 
 _ASKED = re.compile(r"[?？]\W*$|吗\W*$|でしょうか")

@@ -109,7 +109,10 @@ _SETTINGS = {
     "seq_len": re.compile(
         r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx"
         r"|context(?:[ _-]len(?:gth)?|(?= of\b|[ =](?:[0-9]{3,}|[0-9]{1,3}[kK])(?:[,;)]|\s*$))))"
-        rf"|序列长度){_OF}{_ONE.replace('[0-9,]*)', '[0-9,]*[kK]?)', 1)}",
+        rf"|序列长度){_OF}{_ONE.replace('[0-9,]*)', '[0-9,]*[kK]?)', 1)}"
+        r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )"
+        r"([1-9][0-9]{2,6}|[1-9],[0-9]{3}|[0-9]{1,3}[kK])"
+        r"(?: tokens? ?(?:/ ?|per |in (?:each|every) )sequence\b|-token sequences\b)",
         re.IGNORECASE,
     ),
     "global_batch": re.compile(

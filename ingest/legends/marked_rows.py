@@ -24,7 +24,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.captions import FIELD, named
 from assay.ingest.vocabulary.recomputation import how_much_told
 
-_SIGN = r"[`\"“'(]{0,2}(?P<sign>[†‡§¶]{1,2}|\\?\*)[`\"”')]{0,2}"
+_SIGN = r"[`\"“'(]{0,2}(?P<sign>[†‡§¶]{1,2}|\\?\*|\([A-Za-z]{1,8}\))[`\"”')]{0,2}"
 
 _ROWS = r"(?:rows?|runs?|lines?|ones|entries|models?|those|configurations?|cases|results)"
 

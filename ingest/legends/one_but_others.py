@@ -29,9 +29,11 @@ from assay.ingest.legends.label_signs import (
 )
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables import captions
 
 _ONE = deferred(
-    r"\W*(?:(?:only|the|just) ){0,2}(?P<name>[\w.-]{2,20}(?: [\w.-]{1,12}){0,2}?)(?: models?)?"
+    r"\W*(?:(?:only|the|just) ){0,2}(?P<name>[\w.-]{2,20}(?: [\w.-]{1,12}){0,2}?)"
+    r"(?: (?:models?|rows?|runs?))?"
     r" (?:needs|uses|has|takes|requires|needed|used|had|took|required|(?:runs|ran|is run|was run"
     r"|is|was|trains|was trained) (?:with|in))"
     r" (?P<what>[^,;]{3,80}?)"
@@ -110,7 +112,11 @@ def tell(
     for saying in sayings:
         section = bisect_right(heads, saying.said.line)
         here = [row for row in rows if bisect_right(heads, row.line) == section]
-        mine = [row for row in here if _is_of(row, saying)]
+        if saying.names[0] in _ENDS_OF_TABLE:
+            here = _next_table(here, saying.said.line)
+            mine = here[-1:] if saying.names[0] == "last" else here[:1]
+        else:
+            mine = [row for row in here if _is_of(row, saying)]
         if not 0 < len(mine) < len(here):
             continue
         own = {id(row) for row in mine}
@@ -149,7 +155,7 @@ def _in(words: Sequence[str], called: Sequence[str]) -> bool:
     return any(called[at : at + len(words)] == words for at in places)
 
 
-_HAVE = deferred(r"\b(?:uses?|used|has|have|had|with|in|using)\b")
+_HAVE = deferred(r"\b(?:uses?|used|has|have|had|with|in|using|except)\b")
 
 
 def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
@@ -160,7 +166,8 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
         for sentence in sentences(text) if of_other_rows(text) or _HAVE.search(text) else ():
             begin, at = at, at + len(sentence)
             bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence)
-            found = _one_and_others(bare) or _only_in(bare) or _some_and_others(bare)
+            found = _all_but_one(bare) or _one_and_others(bare)
+            found = found or _only_in(bare) or _some_and_others(bare)
             if found:
                 places = tuple(placed(paragraph, begin, at))
                 yield _Saying(*found, Explanation({}, places[0][0], places))
@@ -169,6 +176,68 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
 _Found = tuple[Sequence[str], float, Mapping[str, str], Mapping[str, str]]
 """Names of models, on how many devices, what they have, and what all others have."""
 
+_ENDS_OF_TABLE = ("first", "last")
+"""Names of rows by where they stand in their table."""
+
+
+def _next_table(rows: Sequence[Record], line: int) -> list[Record]:
+    """The rows of the first table below a line, one of each line of it at most; none where a line
+    has several."""
+    below = sorted((row for row in rows if row.line > line), key=lambda row: row.line)
+    found: list[Record] = []
+    for row in below:
+        if found and row.line > found[-1].line + 1:
+            break
+        found.append(row)
+    return found if len({row.line for row in found}) == len(found) else []
+
+
+_ALL_BUT = deferred(
+    r"\W*(?:(?:every|each) (?:row|run|model|configuration|entry)|all (?:of the |the )?(?:rows|runs"
+    r"|models|configurations|entries|others)) (?:uses?|used|has|have|had|(?:is|are|was|were|runs?"
+    r"|ran)(?: run| trained)? (?:with|in|using)) (?P<what>[^,;:.()]{2,60}?),?"
+    rf" (?:except|but|apart from|other than|save)(?: (?:for|in))? (?:the )?(?P<name>{_NAME})"
+    r"(?: (?:one|model|row|run))?"
+    r"(?:,? (?:which|that) (?:is|was|uses?|used|has|had|(?:runs?|ran|is|was) (?:with|in))"
+    r" (?P<own>[^,;:.()]{2,60}?)| \((?P<how>[^()]{2,40})\))\s*\.?\s*",
+    re.IGNORECASE,
+)
+"""A sentence on all rows but one: `Every row uses ZeRO-3 except the last one, which is ZeRO-2.`"""
+
+_NUMBER_BUT = deferred(
+    r"\W*(?P<label>(?:[A-Za-z-]+ ){2,5}?(?:is|was|of)) (?P<what>[0-9][0-9,]*[kK]?) (?:for|in|on)"
+    r" (?:(?:every|each) (?:row|run|model|configuration)|all (?:of the |the |other )?(?:rows|runs"
+    r"|models|configurations)),?"
+    rf" (?:except|but|apart from|other than|save)(?: (?:for|in))? (?:the )?(?P<name>{_NAME})"
+    r"(?: (?:one|model|row|run))?(?: \((?P<how>[0-9][0-9,]*[kK]?)\)|,? (?:where|for which|in which)"
+    r" it (?:is|was) (?P<own>[0-9][0-9,]*[kK]?))\s*\.?\s*",
+    re.IGNORECASE,
+)
+"""The same of a number: `The batch size is 1536 for every model except the 1T one (3072).`"""
+
+
+def _all_but_one(text: str) -> _Found | None:
+    """Settings that a sentence gives all rows but one, and that one.
+
+    >>> _all_but_one("Every row uses ZeRO-3 except the last one, which is ZeRO-2.")
+    (['last'], 0.0, {'zero_stage': '2'}, {'zero_stage': '3'})
+    >>> _all_but_one("The global batch size is 96 for every model except the 1T one (192).")
+    (['1T'], 0.0, {'global_batch': '192'}, {'global_batch': '96'})
+    >>> _all_but_one("Every row uses ZeRO-3 except the last one, which is on 8 GPUs.")
+    """
+    text = _BLANKS.sub(" ", text)
+    found = _ALL_BUT.fullmatch(text)
+    label = ""
+    if found is None and (found := _NUMBER_BUT.fullmatch(text)):
+        label = f"{found['label']} "
+    if found is None or _PERHAPS.search(text):
+        return None
+    own = _settings(f"{label}{found['own'] or found['how']}")
+    rest = _settings(f"{label}{found['what']}")
+    if not own or {*map(_fact, own)} != {*map(_fact, rest)}:
+        return None
+    return [found["name"].casefold() if not label else found["name"]], 0.0, own, rest
+
 
 def _one_and_others(text: str) -> _Found | None:
     """Settings that a sentence gives one model, and all others in words of their own."""
@@ -176,8 +245,14 @@ def _one_and_others(text: str) -> _Found | None:
     first = clause_around(text, other)[0] if other else 0
     one = _ONE.fullmatch(_BLANKS.sub(" ", text[:first]))
     own = _settings(one["what"]) if one else {}
-    rest = _settings(said_of_others(text)) if own else {}
-    if one is None or not own or {*map(_fact, own)} != {*map(_fact, rest)}:
+    behind = said_of_others(text) if one else ""
+    rest = _settings(behind) if own else {}
+    if one and not own and not rest and captions.whole(behind):
+        adapters = captions.named(one["what"])
+        own = {captions.FIELD: adapters} if adapters else {}
+    elif {*map(_fact, own)} != {*map(_fact, rest)}:
+        return None
+    if one is None or not own:
         return None
     return [one["name"]], float(one["n"] or 0), own, rest
 

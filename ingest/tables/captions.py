@@ -419,6 +419,15 @@ def named(text: str) -> str | None:
     return next(iter(found.values())) if alone else None
 
 
+def whole(text: str) -> bool:
+    """Whether a text says that all weights are tuned, and of no adapters.
+
+    >>> whole("are full fine-tuning"), whole("use LoRA"), whole("full shards")
+    (True, False, False)
+    """
+    return _ALL_TUNED.search(text) is not None and not _ADAPTERS.search(text)
+
+
 def mark(record: Record) -> None:
     """Note in a row that it trains adapters, or what it generates, if a cell or column says so."""
     texts = [(name, cell.text) for name, cell in record.cells.items() if name in ("model", "notes")]

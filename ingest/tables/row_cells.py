@@ -275,12 +275,11 @@ _AS_REFERENCE = re.compile(
 
 def under_its_family(record: Record) -> None:
     """Name the model of a row, which prints no more of it than its size, by the family that a
-    column of its own names: `Model family | Model` over `Sparrow | 7B`; or the label over it:
-    `Llama 2` over `7B`."""
+    column of its own names, `Model family | Model` over `Sparrow | 7B`, or the label over it:
+    `LLaMA` over `7B`."""
     model, size = record.cells.get("model"), record.cells.get("model_size")
-    label, text = map(plain, record.other[0]) if record.other else ("", "")
-    if model is None and size is None and size_alone(text) and (family := family_named(label)):
-        record.cells["model"] = Cell(f"{family} {text}", record.line, record.column)
+    if model is None and size is None and (name := _sized_below_family(record)):
+        record.cells["model"] = Cell(name, record.line, record.column, value_origin="stated")
         return
     if (model and not size_alone(plain(model.text))) or size is None or size.state != "value":
         return
@@ -290,6 +289,14 @@ def under_its_family(record: Record) -> None:
     sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
     name = f"{names[0]} {plain(model.text) if model else f'{size.text}{sign}'}"
     record.cells["model"] = Cell(name, record.line, record.column, value_origin="stated")
+
+
+def _sized_below_family(record: Record) -> str:
+    """The family that the label of a column of a row names, and the size in it; empty where there
+    is no such column, or several."""
+    sized = [(label, size) for label, text in record.other if (size := size_alone(plain(text)))]
+    names = [f"{family} {size}" for label, size in sized if (family := family_named(label))]
+    return names[0] if len(sized) == len(names) == 1 else ""
 
 
 _A_FAMILY = re.compile(r"\W*(?:(?:model|LLM) (?:family|series)|family)\W*", re.IGNORECASE)

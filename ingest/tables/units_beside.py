@@ -355,10 +355,11 @@ class _Scope(NamedTuple):
 
 _RATE_OF_EACH = re.compile(
     r"(?P<front>^|[,:;(]\s*|\b(?:and|are|in|as|is|give|list|show|report|measure|mean|median)\s+)"
+    r"(?:(?:the|our|training|measured|mean|average|median) ){0,3}"
     r"[*_`]{0,2}(?P<things>tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)"
     r"(?:\s?/\s?|\s+per\s+)s(?:ec(?:ond)?)?"
     rf"(?:\s?/\s?|,?\s+(?:and\s+)?per[ -]){A_DEVICE}[*_`]{{0,2}}"
-    r"(?=\s*(?:[.,;:)(]|$)|\s+(?:and|as|with|over|for each)\b)",
+    r"(?=\s*(?:[.,;:)(]|$)|\s+(?:and|as|with|over|for|on|in|when|while|during)\b)",
     re.IGNORECASE,
 )
 """An item of a sentence that is a rate of one device and nothing else."""
@@ -701,6 +702,8 @@ _TIMES_STEPS = re.compile(
     r"(?:(?:^|[(:;,|]|\. )[\W_]{0,8}"
     r"|\b(?:(?:shows?|reports?|gives?|lists?|compares?|measured?|is|are|and)"
     r"|(?:comparison|overview|summary|measurements?) of) )"
+    r"(?:(?!val|eval|infer|test|gener|sampl|roll|decod|prefill|first|last|warm|ideal|expect"
+    r"|predict|estimat|simul|theor|reduc|relativ)(?-i:[A-Z])[\w.-]{1,24} (?=step|iter))?"
     r"(?:(?:the|all|our|average|avg\.?|mean|median|measured|wall[- ]clock|elapsed|training|absolute"
     r"|typical|end-to-end|numbers|values|times?|are|is|peak memory and|throughput and) ){0,4}"
     rf"(?:{_A_STEP}[ -](?:time|latency|duration)s?\b|(?:wall[- ]clock )?(?:time|latency|duration"
