@@ -60,7 +60,7 @@ _BATCHES = ("global_batch", "batch_size", "micro_batch")
 
 @lru_cache(maxsize=4096)  # rows say the same again
 def counted_in(field: str, text: str) -> dict[str, str]:
-    """What a cell of a field says by what its numbers count; empty where that is not all of it.
+    """Fields that a cell says by what its numbers count; none where that is not all of it.
 
     >>> counted_in("global_batch", "1,024 sequences of 2,048 tokens")
     {'global_batch': '1024', 'seq_len': '2048'}
