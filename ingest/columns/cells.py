@@ -28,6 +28,7 @@ from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, Sta
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.card_counts import SLICES, chips_in
+from assay.ingest.vocabulary.counted_settings import counted_in
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.recomputation import how_much_again
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
@@ -886,6 +887,18 @@ def outcome_and_date(record: Record) -> None:
         if child.data not in record.cells:
             text = str(child.children[0]).strip()
             record.cells[child.data] = Cell(text, notes.line, notes.column)
+
+
+def counted(field: str, text: str, at: Span) -> dict[str, Cell]:
+    """Cells of a text under a setting, where it is nothing but numbers and what they count: `4M
+    tokens`, `1,024 sequences of 2,048 tokens` under a batch."""
+    found = dict[str, Cell]()
+    for name, number in counted_in(field, plain(text)).items() if len(text) <= LONGEST else ():
+        found[name] = Cell(number, at.line, at.column)
+        if number[-1].isalpha():
+            scale = suffix(number[-1], name, number[:-1])
+            found[name] = Cell(number[:-1], at.line, at.column, scale, "nominal")
+    return found
 
 
 def number_of(cell: Cell) -> float | None:

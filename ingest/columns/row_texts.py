@@ -119,4 +119,7 @@ def spoken_in(words: Words, device: str) -> frozenset[str]:
 def device_of(record: Record) -> str:
     """The device that a row prints itself, as it prints it."""
     gpu = record.cells.get("gpu")
-    return gpu.text if gpu and gpu.line == record.line and gpu.state == "value" else ""
+    if gpu is None or gpu.state != "value":
+        return ""
+    named = gpu.value_origin == "printed" and any(gpu.text in text for _, text in record.other)
+    return gpu.text if named or gpu.line == record.line else ""  # `7B, A100` over its column

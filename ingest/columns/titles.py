@@ -554,6 +554,13 @@ _BOX = deferred(rf"[DH]GX[^()]{{0,24}}\(([0-9]{{1,2}}) ?[x×] ?{SIGN}[^()]{{0,40
 """The devices of a machine, in brackets behind its name: `multi-node: DGX A100 (8x A100 80GB)`."""
 
 
+_ONE_BOX = deferred(
+    r"\b(?:an?|one|(?:a )?single|our|my|1) ([0-9]{1,2})-(?:GPU|card|NPU|chip|accelerator|GCD|way)"
+    r" (?:[A-Z][\w-]* )?(?:node|server|machine|VM|instance|host|box|workstation|rig)\b"
+)
+"""One machine by how many devices it has: `on one 8-card server`."""
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
@@ -909,6 +916,11 @@ def _said(line: str) -> Mapping[str, Cell]:
         for name, count in cards.items():
             put(name, count)
         said |= {name: Cell(text, 0, 0, state="unknown") for name in ON_NODES if name not in cards}
+    box = None if {"gpus", "gpus_per_node"} & said.keys() else _only_one(_ONE_BOX, text)
+    if box is not None and not several(text):
+        put("gpus", box)
+        put("gpus_per_node", box)
+        said["nodes"] = Cell("1", 0, max(0, text.find(box)))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():

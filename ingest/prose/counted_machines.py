@@ -310,8 +310,10 @@ _WORKERS = deferred(
 )
 
 PER_NODE = deferred(
-    rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each\b(?! [a-z]+\b(?<!and)(?<!with)(?<!on)(?<!in)"
-    r"(?<!for)(?<!at)(?<!connected)(?<!linked)(?<!over))|per node|on each node)\b"
+    rf"\b(?i:{HOST})\b[^.;]{{0,60}}?(?<![\w.,]){_COUNT} (?:GPUs?|devices|accelerators)"
+    r" each\b(?! [a-z]+\b(?<!and)(?<!with)(?<!on)(?<!in)"
+    r"(?<!for)(?<!at)(?<!connected)(?<!linked)(?<!over))"
+    rf"|{_COUNT} (?:GPUs?|devices|accelerators) (?:per node|on each node)\b"
     rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
     r"|\bnodes of (two|four|eight|sixteen) (?:GPUs|devices|accelerators)\b"
     r"|\b(?:GPU|NPU|GCD|device|accelerator|card|chip)s?/(?:node|host|server"
@@ -625,7 +627,7 @@ _ONE_HOST = deferred(
     rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
     rf"(?:a total of )?{_OF_THEM_EACH}"
     rf"|(?<![\w.,$-])(?P<k>[0-9]+)(?: ?[x×]? ?|-)(?:NVIDIA )?(?:{SIGN}"
-    rf"|GPU)[ -](?:{SIGN} )?(?:node|server"
+    rf"|GPU|card|NPU|chip|accelerator|GCD|way)[ -](?:{SIGN} )?(?:node|server"
     r"|machine|VM|instance|host|box|workstation|rig)\b"
     rf"|{_COUNTED.replace('<m>', '<j>')}(?:{SIGN}s?|{NOUN})(?: {NOUN})? (?:in|on|inside|from) "
     rf"(?:an?|one|a single|the same|our|my) {KIND}(?:node|server|machine|VM|instance|host|DGX)\b",
@@ -721,7 +723,7 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         yield Part("gpu", device.text, device.at)
 
 
-_KIND_OF_HOST = deferred(r"[0-9]+-GPU\b")
+_KIND_OF_HOST = deferred(r"[0-9]+-(?:GPU|card|NPU|chip|accelerator|GCD|way)\b")
 
 _A_SINGLE = deferred(
     r"\b(?:an?|one|single|our|my|this|the|same|1)(?: [A-Za-z][\w-]*){0,2} $", re.IGNORECASE

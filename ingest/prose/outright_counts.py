@@ -242,6 +242,17 @@ _HAD_FOR_THIS = deferred(
 )
 """Devices of the runs that a sentence speaks of: `we had 96 GPUs for this`."""
 
+_OF_EVERY_RUN = deferred(
+    rf"(?:^\W*|[,;:(] ?|\b(?:on|with|using) ){_n('gpus')}{TIMES}{DEVICES}"
+    r" (?:each|apiece|per (?:run|experiment|job|configuration|measurement)"
+    r"|(?:in|for) (?:each|every|either|both)"
+    r" (?:run|case|set-?up|configuration|experiment|job)s?"
+    r"|of (?:either|each|every) (?:kind|type|sort|generation"
+    rf"|vendor|model)){ENDS}",
+    re.IGNORECASE,
+)
+"""Devices of each of several runs: `16 GPUs each`, `256 chips of either kind`."""
+
 _LONE_HOST = deferred(
     r"\(?(?P<one>(?<=\()(?:a |one )?(?:single|one|1)[ -](?:machine|server|box|workstation|host"
     r"|instance|VM))(?=\))",
@@ -323,7 +334,7 @@ _OUTRIGHT = (
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
     _ONE_RENTED, _SOME_OF_THEM, _OF_A_POD, _EACH_OF_ALL, _NAMED_IN_BRACKETS,
     _ALL_OF_THIS_HOST, _RATES_ON,
-    _HAD_FOR_THIS, _LONE_HOST,
+    _HAD_FOR_THIS, _LONE_HOST, _OF_EVERY_RUN,
     _NODES_USED,
 )  # fmt: skip
 """Forms that say of each of their numbers what it counts."""
@@ -345,6 +356,8 @@ _FIELD = {
 _MAY_SAY = deferred(
     rf"\b{HOST}\b|/ ?node|\bof (?:them|these|those|the same)\b|\b(?:altogether|total|overall"
     rf"|slice|pod)\b"
+    r"|\b(?:each|apiece)\b|\bper [rejcm]|\b(?:in|for) (?:every|either|both)\b"
+    r"|\bof (?:either|every)\b"
     r"|\bof (?:the|its|our|these) |with [0-9]+ (?:chips|dev)|\bin all\b|\beach (?:with|of|having"
     r"|containing)\b|\([0-9]+ ?[x×*]"
     r"|(?:GPU|card|accelerator|NPU)s? \(|\b(?:one|single|1)\b|\bfor (?:th|it)"
@@ -426,8 +439,10 @@ def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], t
         return False
     if form in (_HAD_FOR_THIS, _RATES_ON) and len({*_COUNTS_OF_DEVICES.findall(text)}) > 1:
         return False
-    if form is _NAMED_IN_BRACKETS and A_HOST.search(text):
+    if form in (_NAMED_IN_BRACKETS, _OF_EVERY_RUN) and A_HOST.search(text):
         return False  # they may be those of one of several
+    if form is _OF_EVERY_RUN and (every == 1 or _PARTS_OF_A_RUN.search(text)):
+        return False
     if nodes == 1 and form is _ALL_BEHIND_HOSTS:
         return False  # of each of one, too
     if nodes is not None and every is not None and each is None:
@@ -438,6 +453,13 @@ def _agree(said: dict[str, Part], form: re.Pattern[str], found: re.Match[str], t
         return nodes * each == every and each > 1 and told_apart
     return not (every is not None and _OF_EACH_BEFORE.search(text, 0, first))
 
+
+_PARTS_OF_A_RUN = deferred(
+    r"\b(?:replicas?|groups?|stages?|workers?|copies|actors?|learners?|teachers?|islands?|pods?|slices?"
+    r"|racks?|clusters?|sites?|cent(?:er|re)s?|experts?|partitions?|ranks?|users?)\b",
+    re.IGNORECASE,
+)
+"""Words for parts of a run, each of which may have the devices that are counted of each."""
 
 _COUNTS_OF_DEVICES = deferred(
     rf"(?<![\w.,])({COUNT})(?= ?(?:[x×*] ?)?(?:{DEVICES})(?! ?(?:per|/|each|a) ))", re.IGNORECASE

@@ -1190,8 +1190,8 @@ def _by_form(line: Line) -> dict[str, Cell]:
     told += [(pattern.fullmatch(text), name) for pattern, name in _WHOLE.items()]
     for whole, name in told:
         if whole and not names_card(whole[whole.lastindex or 0]):
-            word = next(group for group in whole.groups() if group)
-            put(name, _plain(name, word), whole.start() + whole[0].index(word))
+            at, word = next((n, group) for n, group in enumerate(whole.groups(), 1) if group)
+            put(name, _plain(name, word), whole.start(at))
     if called := _BY_NAME.fullmatch(plain):
         group = called.lastindex or 1
         listed = device_at(text, called.start(2)) if group > 1 else None

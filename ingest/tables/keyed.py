@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from assay.ingest.columns.cells import fills, number_of, quantity
+from assay.ingest.columns.cells import counted, fills, number_of, quantity
 from assay.ingest.columns.composite import degrees, layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.open_labels import with_first_of_two
@@ -384,6 +384,8 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
         name = how_much(column.spec.name, text) or column.spec.name
         word = name in _WORDS and _WORDS[name].fullmatch(text) is not None
         return {name: Cell(text, at.line, at.column, value_origin="stated")} if word else {}
+    if column.spec and (told := counted(column.spec.name, at.text, Span("", at.line, at.column))):
+        return {name: cell._replace(value_origin="stated") for name, cell in told.items()}
     text = _OF_WHAT.sub("", at.text) if column.spec and column.spec.name in _SHAPED else at.text
     cell = quantity(text, column, Span(source, at.line, at.column)) if column.spec else None
     if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:

@@ -22,6 +22,7 @@ from assay.ingest.columns.cells import (
     bare_cell,
     bare_number,
     chips_of,
+    counted,
     generation,
     listed,
     numeric_cell,
@@ -109,6 +110,8 @@ def _put(
     record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
 ) -> Diagnostic | None:
     _length(record, column, cell.text, at)
+    if not bare_number(cell.text) and _put_counted(record, column, cell.text, at):
+        return None
     if column.spec is None:
         other(record, column, cell.text, at)
         said = numbers(plain(cell.text)) if column.degrees else []
@@ -134,6 +137,22 @@ def _put(
         _fill_text(record, column.spec, cell.text, at)
     return None
 
+
+def _put_counted(record: Record, column: Column, text: str, at: Span) -> bool:
+    """Put a number that has what it counts behind it, and those beside it, where a cell is nothing
+    else: `1,024 sequences of 2,048 tokens` under a batch."""
+    name = column.spec.name if column.spec else _BATCH_UNSAID.get(normalise(column.label), "")
+    told = counted(name, text, at) if name else {}
+    for field, cell in told.items():
+        if field == name:
+            record.cells[field] = cell
+        else:
+            record.cells.setdefault(field, cell)
+    return bool(told)
+
+
+_BATCH_UNSAID = {"batch": "batch_size", "batches": "batch_size", "批大小": "batch_size"}
+"""Labels of batches that say less than what their cells count."""
 
 _COUNTED = ("gpus", "nodes", "gpus_per_node")
 

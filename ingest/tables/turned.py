@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate, groupby
+from itertools import groupby
 
 from assay.ingest.columns.composite import called
 from assay.ingest.columns.headers import Column, header, plain
@@ -96,7 +96,8 @@ def _without_groups(grid: Grid, rows: Sequence[GridRow], schema: Schema) -> Grid
         return None
     if not all(any(map(str.isalpha, name)) for name in names) or not groups[0]:
         return None
-    groups = list(accumulate(groups, lambda above, own: own or above))
+    for at, group in enumerate(groups):
+        groups[at] = group or groups[at - 1]
     runs = [group for group, _ in groupby(groups)]
     if len({*runs}) < len(runs) or not 1 < len(runs) < len(names):
         return None  # a name that returns is of no group
@@ -114,13 +115,8 @@ def _without_groups(grid: Grid, rows: Sequence[GridRow], schema: Schema) -> Grid
     ]  # fmt: skip
     known = header(told, schema)
     measured = sum(c.spec is not None and c.spec.quantity is not None for c in known)
-    if (
-        not measured
-        or max(sum(map(_known, known)), 0) * 2 < len(names)
-        or not any(map(_known, alone))
-    ):
-        return None
-    if sum(map(_known, known)) < FEWEST_KNOWN:
+    many = sum(map(_known, known))
+    if not measured or not any(map(_known, alone)) or many * 2 < len(names) or many < FEWEST_KNOWN:
         return None
     cut = (
         replace(row, cells=(row.cells[1]._replace(text=label), *row.cells[2:]))
