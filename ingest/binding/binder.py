@@ -94,7 +94,7 @@ from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up, part_of_set_up
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle, signs_of
+from assay.ingest.statements.row_words import ADDS, SAME_FACT, SETTINGS, settle, sign_of, signs_of
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import (
@@ -166,7 +166,7 @@ class Binder:
         named = {_alike(name) for name in set(chain.from_iterable(names))} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
-            if (subject := _alike(each.subject)) in named or each.here:
+            if (subject := _subject(each, named)) in named or each.here:
                 key = subject, each.section if each.here else None
                 self._subjects.setdefault(key, {}).update(each.values)
         self._ranges = {each.subject for each in every if each.here and is_range(each.subject)}
@@ -176,7 +176,7 @@ class Binder:
             if each.line not in captions
             and not each.here
             and not each.until
-            and _alike(each.subject) not in named
+            and _subject(each, named) not in named
         ]  # fmt: skip
         self._machines = agreed(
             [each for each in self.statements if each.environment and not each.host], None
@@ -682,6 +682,12 @@ def _is_other(name: str, own: Cell | None, said: Cell) -> bool:
 
 
 _GIGABYTES = re.compile(r"([0-9]+) ?G(?:i?B|o)?\b", re.IGNORECASE)
+
+
+def _subject(statement: Statement, named: Set[str]) -> str:
+    """The name of the rows of a statement as it is compared, or else their number or letter."""
+    plain = _alike(statement.subject)
+    return plain if plain in named or statement.here else _alike(sign_of(statement.subject))
 
 
 def _alike(name: str) -> str:

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.titles import SIZED
@@ -92,8 +93,11 @@ def _by_their_sizes(context: Context, rows: Sequence[Record], lines: Sequence[Li
     return used
 
 
+_KIND = r"(?:(?:row|run|case|exp(?:eriment)?|config|command|job|set-?up) ?)?"
+
 _OF_ITEM = deferred(
-    r"\s*(?:[-*+•] )?[*_]{0,2}[(\[#]{0,2}(?P<name>[0-9]{1,2}|[A-Za-z][0-9]?|[A-Za-z][\w.+-]{1,23})"
+    rf"\s*(?:[-*+•] )?[*_]{{0,2}}{_KIND}"
+    r"[(\[#]{0,2}(?P<name>[0-9]{1,2}|[A-Za-z][0-9]?|[A-Za-z][\w.+-]{1,23})"
     r"[)\].:]{0,2}[*_]{0,2}[:：.]?\s{1,3}(?:[-–—:=] )?"
     r"(?:(?:the )?same as (?:command )?[(`*]{0,2}(?P<as>\w[\w.+-]{0,23})[)`*]{0,2},?"
     r" (?:plus|with|and|but with|but|\+) )?`(?P<code>[^`]{8,2000})`[.;]?\s*",
@@ -102,10 +106,28 @@ _OF_ITEM = deferred(
 """An item of a list that is a sign of a row and its command: ``- **B** `torchrun … --tp 2` ``."""
 
 _SIGNED = deferred(
-    r"(?P<code>\s*\S.{8,2000}?)\s{1,8}#\s?(?:(?:row|run|case|exp(?:eriment)?|config) )?"
-    r"[(\[#]?(?P<name>[0-9]{1,2}|[A-Za-z])[)\].:]?\s*",
+    r"(?:\s*\[(?P<first>[0-9]{1,2}|[A-Za-z])\] ?(?:[$>] )?(?P<own>\S.{8,2000})"
+    rf"|(?P<code>\s*\S.{{8,2000}}?)\s{{1,8}}#\s?{_KIND}[(\[#]?(?P<name>[0-9]{{1,2}}|[A-Za-z])"
+    r"[)\].:]?\s*)"
 )
-"""A command, and the sign of its row behind it: `bash run.sh --tp 2  # (1)`."""
+"""A command of a block, and the sign of its row behind it or in front: `bash run.sh --tp 2  # (1)`,
+`[1] $ bash run.sh --tp 2`."""
+
+_REMARK = deferred(
+    rf"\s*#\s*(?:{_KIND[:-1]}\s*[(\[#]?(?P<kind>[0-9]{{1,2}}|[A-Za-z])\b.{{0,80}}"
+    r"|[(\[#]?(?P<sign>[0-9]{1,2}|[A-Za-z])(?:[)\].:]+(?: .{0,80})?)?"
+    r"|(?P<label>[A-Za-z][\w.+-]{1,24}):?)\s*",
+    re.IGNORECASE,
+)
+"""The sign of the row of the command below it, or what that is called: `# (1) small`."""
+
+
+class _Signed(NamedTuple):
+    """A command in one or more lines, its sign, and that of the one that it has more than."""
+
+    name: str
+    same: str
+    lines: list[Line]
 
 
 def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Line]) -> set[int]:
@@ -113,9 +135,9 @@ def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Li
     the commands, else any; the lines of these commands, which say nothing of other rows."""
     used = set[int]()
     for group in _signed(lines) if rows else ():
-        names = [sign_of(each["name"]) for _, each in group]
+        names = [each.name for each in group]
         told = _told(group)
-        section = _section_at(context, group[0][0].number)
+        section = _section_at(context, group[0].lines[0].number)
         here = [row for row in rows if _section_at(context, row.line) == section]
         for mine in (here, rows):
             called = {name: [row for row in mine if name in signs_of(row)] for name in names}
@@ -125,7 +147,7 @@ def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Li
             continue
         if len({*names}) < len(names) or not all(told.values()):
             continue
-        at = {line.number for line, _ in group}
+        at = {line.number for each in group for line in each.lines}
         context.statements = [each for each in context.statements if each.line not in at]
         for name, those in called.items():
             for row in those:
@@ -135,13 +157,14 @@ def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Li
     return used
 
 
-def _told(group: Sequence[tuple[Line, re.Match[str]]]) -> dict[str, dict[str, Cell]]:
+def _told(group: Sequence[_Signed]) -> dict[str, dict[str, Cell]]:
     """Settings of the commands of a group, by their signs; one may be another and more."""
     told: dict[str, dict[str, Cell]] = {}
-    for line, found in group:
-        code = line._replace(text=found["code"], column=line.column + found.start("code"))
-        before = told.get(sign_of(found.groupdict().get("as") or ""), {})
-        told[sign_of(found["name"])] = {**before, **command(code)}
+    for each in group:
+        own = dict(told.get(each.same, {}))
+        for line in each.lines:
+            own |= command(line)
+        told[each.name] = own
     return told
 
 
@@ -151,23 +174,52 @@ def _section_at(context: Context, line: int) -> int:
     return context.sections[at - 1][0] if at else 0
 
 
-def _signed(lines: Sequence[Line]) -> Iterator[list[tuple[Line, re.Match[str]]]]:
+def _signed(lines: Sequence[Line]) -> Iterator[list[_Signed]]:
     """The commands with signs that follow each other: items of a list, or lines of a block."""
-    held: list[tuple[Line, re.Match[str]]] = []
-    code = False
+    held: list[_Signed] = []
+    code, sign, goes_on = False, "", False
     for line in lines:
+        if goes_on and held and line.text.strip():
+            held[-1].lines.append(line)
+            goes_on = line.text.rstrip().endswith("\\")
+            continue
         if _FENCE.match(line.text):
-            code = not code
-        form = _SIGNED if code else _OF_ITEM
-        found = form.fullmatch(line.text) if len(line.text) <= LONGEST else None
-        starts = found and (found.groupdict().get("as") or _STARTS.match(found["code"]))
-        if held and line.text.strip() and not starts:
+            code, sign = not code, ""
+        short = len(line.text) <= LONGEST
+        remark = _REMARK.fullmatch(line.text) if code and short else None
+        if remark:
+            sign = next(filter(None, remark.groups()))
+            continue
+        found = (_in_block(line, sign) if code else _item(line)) if short else None
+        if held and line.text.strip() and not found:
             yield held
             held = []
-        if found and starts:
-            held.append((line, found))
+        held += [found] if found else []
+        goes_on = bool(found and code and line.text.rstrip().endswith("\\"))
+        sign = sign if not line.text.strip() else ""
     if held:
         yield held
+
+
+def _in_block(line: Line, sign: str) -> _Signed | None:
+    """The command with a sign of its own, or below one, that a line of a block begins."""
+    if sign and _STARTS.match(line.text):
+        return _Signed(sign_of(sign), "", [line])
+    found = _SIGNED.fullmatch(line.text)
+    group = "own" if found and found["own"] else "code"
+    if found is None or not _STARTS.match(found[group]):
+        return None
+    text = line._replace(text=found[group], column=line.column + found.start(group))
+    return _Signed(sign_of(found["name"] or found["first"]), "", [text])
+
+
+def _item(line: Line) -> _Signed | None:
+    """The command with a sign that an item of a list is."""
+    found = _OF_ITEM.fullmatch(line.text)
+    if found is None or not (found["as"] or _STARTS.match(found["code"])):
+        return None
+    text = line._replace(text=found["code"], column=line.column + found.start("code"))
+    return _Signed(sign_of(found["name"]), sign_of(found["as"] or ""), [text])
 
 
 _STARTS = deferred(

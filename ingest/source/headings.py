@@ -302,14 +302,14 @@ def of_what_ran(title: str) -> bool:
 _CODE_OF = (
     r"\b(?:commands?|scripts?|(?:launch|command) lines?|config(?:uration)?s?|YAML|JSON|recipes?"
     r"|settings|flags|arguments|overrides|invocations?)"
-    r" (?:(?:that |which )?(?:is |are |was |were )?(?:used|shared|common|the same) )?"
+    r" \(?(?:(?:that |which )?(?:is |are |was |were )?(?:used|shared|common|identical|the same) )?"
     r"(?:behind|for|of|by|to|in)"
 )
 
 _EVERY_ROW = (
-    r"(?:each|every|all|both|any)(?: of)?(?: the| these)? (?:[\w-]{1,16} )?"
+    r"(?:each|every|all|both|any)(?: of(?! the above))?(?: the| these)? (?:[\w-]{1,16} )??"
     r"(?:points?|rows?|runs?|lines?|jobs?|entry|entries|results?|numbers|measurements?|cases?"
-    r"|experiments?|timings|configurations?|settings|variants?)"
+    r"|experiments?|timings|configurations?|settings|variants?|of the above)"
 )
 
 _STARTED = (
@@ -358,6 +358,8 @@ def reproduces_all(text: str) -> bool:
     """Whether such a line says it of each row of the table.
 
     >>> reproduces_all("The launch line for each point:"), reproduces_all("The launch line:")
+    (True, False)
+    >>> reproduces_all("Command (identical for all rows):"), reproduces_all("All of the above ran.")
     (True, False)
     """
     return reproduces(text) and _OF_EVERY_ROW.search(text) is not None

@@ -178,6 +178,8 @@ def _subject(above: str) -> str:
         return file[1]
     if (row := _OF_ROW.search(text)) and not _OF_ANY.fullmatch(row[row.lastindex or 0]):
         return row[row.lastindex or 0]
+    if size := _one_size(text):
+        return size
     if not named and not text.endswith(":"):
         return ""
     if named and named[2]:
@@ -188,6 +190,48 @@ def _subject(above: str) -> str:
     words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
     return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
 
+
+def _one_size(text: str) -> str:
+    """The model of the one size that a short line names which opens code, where it is of no other.
+
+    >>> _one_size("The 13B model was trained with:"), _one_size("Befehl für Finch-13B:")
+    ('13B', 'Finch-13B')
+    >>> _one_size("Command of the 7B, the others are alike:"), _one_size("13B on 8 GPUs:")
+    ('', '')
+    """
+    if len(text) > LONGEST_OPENER or not _OPENER_ENDS.search(text):
+        return ""
+    if _OF_MORE.search(text) or not _OPENS_CODE.search(text):
+        return ""
+    sizes = {*_OF_SIZE.findall(text)}
+    return sizes.pop() if len(sizes) == 1 else ""
+
+
+LONGEST_OPENER = 90
+"""Letters of a line that is no more than what opens code."""
+
+_OPENER_ENDS = re.compile(r"(?:[:：]|</summary>)[*_\s]*$")
+
+_OF_SIZE = re.compile(
+    r"(?<![\w.,-])((?:[A-Za-z][\w.]{0,20}[-_]){0,3}[0-9]{1,4}(?:\.[0-9]{1,2})?[BbM])(?![\w-])"
+)
+
+_OPENS_CODE = re.compile(
+    r"\b(?:commands?|scripts?|config(?:uration)?|YAML|JSON|TOML|flags|settings|arguments|args"
+    r"|options|recipe|overrides|launch(?:ed)?|started|trained|ran|run|row|example"
+    r"|Befehl|Aufruf|commande|comando)\b|[Ff]or the [0-9.]+[BM] model:|参数|脚本|命令|配置|设置"
+    r"|コマンド|スクリプト|設定|명령|스크립트|설정",
+    re.IGNORECASE,
+)
+"""Words of a line over code."""
+
+_OF_MORE = re.compile(
+    r"\b(?:others?|all|each|every|both|any|same|except|only|rest|smaller|larger|bigger|vs|versus"
+    r"|than|if|can|could|e\.g|similar\w*|like|instead|not|tokens?|data\w*|up to|from|to|or"
+    r"|alle|andere|tous|autres|todos)\b|其[他余它]|所有|全部|全て|すべて|모든",
+    re.IGNORECASE,
+)
+"""Words of a line that is of more than one model."""
 
 _OF_FILE = re.compile(
     r"[\s*_`#>-]*([\w.-]{1,60}\.(?:json|ya?ml|toml|sh|py|cfg|conf))[*_`]*[:：]?[*_]*"

@@ -185,11 +185,19 @@ def signs_of(row: Record) -> list[str]:
 def sign_of(text: str) -> str:
     """A number or a letter that a row is called by, without what stands around it; other labels as
     they are."""
-    found = _SIGN.fullmatch(text)
+    found = _SIGN.fullmatch(_KINDS.sub("", text))
     return f"#{found[1].casefold()}" if found else text.strip(" *`")
 
 
-_SIGN = re.compile(r"[\s*_`(\[#]*([0-9]{1,2}|[A-Za-z][0-9]?)[\s*_`)\].:]*")
+_KINDS = re.compile(
+    r"^[\s*_`]*(?:run|row|case|exp(?:eriment)?|config|command|job|set-?up)\.? ?"
+    r"(?=[#(]?[0-9A-Za-z]{1,2}\W*$)",
+    re.IGNORECASE,
+)
+"""Words in front of the number or the letter of a row: `Run 1`."""
+
+
+_SIGN = re.compile(r"[\s*_`(\[#]*([0-9]{1,2}|[A-Za-z])[\s*_`)\].:]*")
 
 _OF_SIGNS = re.compile(
     r"\W*(?:(?:id|no|nr|num|number|cmd|commands?|runs?|exp(?:eriment)?s?|conf(?:ig)?s?|configuration"
