@@ -18,7 +18,7 @@ from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line, parsed_alike
-from assay.ingest.numbers.counted import counted, of_each
+from assay.ingest.numbers.counted import bare_count, of_each
 from assay.ingest.numbers.spelled import spelled
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
 from assay.ingest.numbers.unmeasured import unmeasured
@@ -217,7 +217,7 @@ _LEFT_OPEN = re.compile(
 def _of_field(text: str, spec: FieldSpec) -> str:
     """A cell without what stands beside the number of its field."""
     if spec.configuration:
-        text = counted(plain(text), spec.name) or text
+        text = bare_count(plain(text), spec.name) or text
     if spec.name == "gpus":
         return _counted_first(text)
     if spec.name == "step_time" and (clock := _CLOCK.fullmatch(text.strip())):

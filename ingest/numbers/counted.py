@@ -48,12 +48,12 @@ def of_each(text: str) -> str:
     return _OF_EACH.sub("", text)
 
 
-def counted(text: str, field: str) -> str:
+def bare_count(text: str, field: str) -> str:
     """The number of a cell of a setting; empty where it is no more than that, or something else.
 
-    >>> counted("256 seqs", "global_batch"), counted("8*32=256", "global_batch"), counted("8", "tp")
+    >>> bare_count("256 seqs", "global_batch"), bare_count("8*32=256", "global_batch"), bare_count("8", "tp")
     ('256', '256', '')
-    >>> counted("7b", "parameters"), counted("8*3=256", "global_batch"), counted("One", "gpus")
+    >>> bare_count("7b", "parameters"), bare_count("8*3=256", "global_batch"), bare_count("One", "gpus")
     ('7B', '', '1')
     """
     if numeral := _NUMERALS.get(text.casefold()):
