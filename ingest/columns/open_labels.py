@@ -391,7 +391,7 @@ def with_models(grid: Grid) -> Grid:
     where no other column does: `workload | llama3.1-8b-pretrain`, `Name | R50-FPN`. Numbers under
     `model id` name none."""
     labels = [normalise(plain(label)) for label in grid.header()] if grid.heads else []
-    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES):
+    if grid.labels or not {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES | _SIZES):
         return grid
     detectors = [at for at, label in enumerate(labels) if label in _DETECTORS]
     if len(detectors) == 1 and {*labels} & _BACKBONES:  # `Method | Backbone`: a network in a model
@@ -416,9 +416,23 @@ def with_models(grid: Grid) -> Grid:
     named = named or [at for at, label in enumerate(labels) if label in _CONFIGS
                       and len({*texts[at]}) == len(rows) > 1
                       and all(map(_OF_A_NETWORK.fullmatch, texts[at]))]  # fmt: skip
+    named = named or [at for at, label in enumerate(labels) if label in _SIZES
+                      and texts[at] and all(map(_is_a_name, texts[at]))]  # fmt: skip
     if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
         told[named[0]] = "model"
     return _with_labels(grid, told) if told else grid
+
+
+def _is_a_name(text: str) -> bool:
+    """Whether a text is the name of a model, its size with it, and no size alone."""
+    return not size_alone(text) and model_named(text) == text
+
+
+_SIZES = {
+    "modelsize", "parameters", "params", "modelparameters", "模型参数量", "模型参数", "参数量",
+    "参数规模", "模型规模", "模型大小",
+}  # fmt: skip
+"""Labels of how large models are, below which some tables name the models."""
 
 
 def with_lengths(grid: Grid) -> Grid:
