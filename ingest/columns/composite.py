@@ -51,7 +51,7 @@ _WAYS = deferred(r"\b([0-9]+)[- ]way ([TPDCE]P)\b", re.IGNORECASE)
 _LETTERS = deferred(r"(?=.*[tT].*[pP]|.*[dD].*[tTpP])(?:[tpdceTPDCE][0-9]+){2,5}")
 """Degrees by the first letters of their names, as papers write them: `t2p8d4`."""
 
-_INTRODUCED = deferred(r"[A-Za-z][A-Za-z +-]*(?:\(([^()]*)\)|: (.*))")
+_INTRODUCED = deferred(r"(?:[A-Za-z]|[1-5][dD]\b)[A-Za-z +-]*(?:[(（]([^()（）]*)[)）]|: (.*))")
 """A layout behind a word on how it was found: `auto (TP=2, PP=8)`."""
 
 _ZERO = deferred(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
@@ -406,13 +406,15 @@ def layout(text: str) -> dict[str, str]:
     ({'tp': '8', 'dp': '32'}, {})
     >>> layout("auto (TP=2, PP=8)"), layout("t2p8d4"), layout("2-way TP, 4-way PP, SL4k")["seq_len"]
     ({'tp': '2', 'pp': '8'}, {'tp': '2', 'pp': '8', 'dp': '4'}, '4096')
+    >>> layout("3d（tp=2）"), layout("auto (TP8)"), layout("MoE: EP8")
+    ({'tp': '2'}, {}, {})
     """
     if len(text) > LONGEST:
         return {}
     found = _layout(text)
     if not found and (behind := _INTRODUCED.fullmatch(text.strip())):
         found = _layout(behind[1] or behind[2])
-        found = found if len(found) > 1 else {}
+        found = found if len(found) > 1 or (behind[1] and "=" in behind[1]) else {}
     return dict(found)
 
 

@@ -398,7 +398,8 @@ def with_models(grid: Grid) -> Grid:
     if len(sizes) == 1 and not grid.labels:
         grid = _with_labels(grid, {sizes[0]: "model size"})
     corner = not grid.labels and labels[:1] == [""] and labels.count("") == 1
-    if grid.labels or not (corner or {*labels} & (_WORKLOADS | _NAMES | _CONFIGS | _BACKBONES)):
+    of_models = _WORKLOADS | _NAMES | _CONFIGS | _BACKBONES | _SIZES
+    if grid.labels or not (corner or {*labels} & of_models):
         return grid
     detectors = [at for at, label in enumerate(labels) if label in _DETECTORS]
     if len(detectors) == 1 and {*labels} & _BACKBONES:  # `Method | Backbone`: a network in a model
@@ -423,11 +424,25 @@ def with_models(grid: Grid) -> Grid:
     named = named or [at for at, label in enumerate(labels) if label in _CONFIGS
                       and len({*texts[at]}) == len(rows) > 1
                       and all(map(_OF_A_NETWORK.fullmatch, texts[at]))]  # fmt: skip
+    named = named or [at for at, label in enumerate(labels) if label in _SIZES
+                      and texts[at] and all(map(_is_a_name, texts[at]))]  # fmt: skip
     if not named and corner and len(texts[0]) == len(rows) > 1 and all(map(_is_a_model, texts[0])):
         named = [0]
     if len(named) == 1 and not any(_of_a_model(n) for at, n in enumerate(labels) if at not in told):
         told[named[0]] = "model"
     return _with_labels(grid, told) if told else grid
+
+
+def _is_a_name(text: str) -> bool:
+    """Whether a text is the name of a model, its size with it, and no size alone."""
+    return not size_alone(text) and model_named(text) == text
+
+
+_SIZES = {
+    "modelsize", "parameters", "params", "modelparameters", "模型参数量", "模型参数", "参数量",
+    "参数规模", "模型规模", "模型大小",
+}  # fmt: skip
+"""Labels of how large models are, below which some tables name the models."""
 
 
 def with_lengths(grid: Grid) -> Grid:

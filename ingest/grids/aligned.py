@@ -94,23 +94,31 @@ _SECOND = "\u2060"
 
 def _by_width(lines: Sequence[Line], at: int) -> Grid | None:
     """The table below labels in Chinese, Japanese or Korean, whose letters take two columns of the
-    page each."""
+    page each; of a long one the first lines are looked at before the others."""
     if not _WIDE.search(lines[at].text):
         return None
     begin, end = max(0, at - 1), at + 1
     while end < len(lines) and lines[end].text.strip():
         end += 1
-    wide = [
-        line._replace(text=_WIDE.sub(rf"\g<0>{_SECOND}", line.text)) for line in lines[begin:end]
-    ]
+        if end == at + FIRST_LINES and _table(_widened(lines[begin:end]), at - begin) is None:
+            return None
+    wide = _widened(lines[begin:end])
     grid = _table(wide, at - begin)
     if grid is None:
         return None
-    own = {line.number: line for line in lines[begin:end]}
-    heads, rows = ([_narrow(row, own[row.line.number]) for row in each]
+    own = {id(each): line for each, line in zip(wide, lines[begin:end], strict=True)}
+    heads, rows = ([_narrow(row, own[id(row.line)]) for row in each]
                    for each in (grid.heads, grid.rows))  # fmt: skip
     return replace(grid, begin=grid.begin + begin, end=grid.end + begin, heads=tuple(heads),
                    rows=tuple(rows))  # fmt: skip
+
+
+FIRST_LINES = 8
+"""Lines of a table by which it is seen to be one."""
+
+
+def _widened(lines: Sequence[Line]) -> list[Line]:
+    return [line._replace(text=_WIDE.sub(rf"\g<0>{_SECOND}", line.text)) for line in lines]
 
 
 def _narrow(row: GridRow, line: Line) -> GridRow:

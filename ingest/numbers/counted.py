@@ -51,10 +51,12 @@ def of_each(text: str) -> str:
 def bare_count(text: str, field: str) -> str:
     """The number of a cell of a setting; empty where it is no more than that, or something else.
 
-    >>> bare_count("256 seqs", "global_batch"), bare_count("8*32=256", "global_batch"), bare_count("8", "tp")
-    ('256', '256', '')
-    >>> bare_count("7b", "parameters"), bare_count("8*3=256", "global_batch"), bare_count("One", "gpus")
-    ('7B', '', '1')
+    >>> bare_count("256 seqs", "global_batch"), bare_count("8*32=256", "global_batch")
+    ('256', '256')
+    >>> bare_count("7b", "parameters"), bare_count("8*3=256", "global_batch")
+    ('7B', '')
+    >>> bare_count("One", "gpus"), bare_count("8", "tp")
+    ('1', '')
     """
     if numeral := _NUMERALS.get(text.casefold()):
         return numeral

@@ -190,13 +190,21 @@ _BEHIND_NAME = deferred(
 """A device and how many of it: `A100-80GB x8`, `H100 64枚`, `A40 (just one)`."""
 
 _OF_SEVERAL = deferred(
-    r"\b(?:each|every|per|nodes?|servers?|machines?|hosts?|instances?|box(?:es)?|cluster|partition"
+    r"\b(?:each|every|per)\b(?![ -](?:GPU|NPU|device|card|chip|accelerator|rank|step|iteration"
+    r"|update|second)s?\b)"
+    r"|\b(?:nodes?|servers?|machines?|hosts?|instances?|box(?:es)?|cluster|partition"
     r"|supercomputer|site|has|have)\b|/node|ノード|サーバ|クラスタ|あたり|노드|서버|클러스터|당 "
-    r"|节点|每|集群|服务器|台",
+    r"|节点|每(?![张块个]? ?(?:卡|[GN]PU|步|次))|集群|服务器|台",
     re.IGNORECASE,
 )
 """Words beside which a number behind the name of a device may be that of each machine, or of all
 that a site has."""
+
+_ALONE = deferred(
+    r"(?<![\w.,])(?:one|1|a single|single)[ -](?:node|server|machine|host)\b(?! (?:of|has|have))",
+    re.IGNORECASE,
+)
+"""One machine, whose devices are all."""
 
 _ONE_GPU = deferred(
     r"((?:^|[.;,(:/·] ?|\b(?:is|are|was|were) )\W*(?:(?:an?|just|only) )?"
@@ -421,7 +429,7 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     found = list(_BEHIND_NAME.finditer(signed(text))) if devices(text) else []
     if len(found) == 1:
         group = next(group for group in (2, 3, 4, 5) if found[0][group])
-        if not nodes and not _OF_SEVERAL.search(text):
+        if not nodes and not _OF_SEVERAL.search(_ALONE.sub(" ", text)):
             many = found[0][group].casefold()
             yield Part("gpus", COUNTS.get(many, many), found[0].start(group))
         yield _gpu(text, found[0].start(1))

@@ -64,7 +64,7 @@ def _lettered(sentence: str) -> dict[str, str]:
     >>> _lettered("Notation: *b* micro-batch size, *T* tokens/s/GPU")
     {'b': 'micro-batch size', 'T': 'tokens/s/GPU'}
     >>> _lettered("We write b for the micro batch size and t for the step time in seconds.")
-    {'b': 'micro batch size', 't': 'step time (seconds)'}
+    {'b': 'micro batch size', 't': 'step time in seconds'}
     >>> _lettered("Notation: *b* micro-batch size, *q* what we like best")
     {}
     """

@@ -73,7 +73,7 @@ _KINDS = (
 """Kinds of devices: a text that names one alone does not say which of them it is."""
 
 _SHAPE = (
-    rf"(?<!WS )(?<!zon )(?<!gle )(?<!oft )(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5|C86)"
+    rf"(?<!WS )(?<!zon )(?<!gle )(?<!oft )(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5|C86|DTK|CANN|HDK)"
     r"[A-Z]{1,4}-?[0-9]{1,4}[A-Z]{0,2}"
 )
 """A name, where it stands right behind a maker's; behind those of clouds stand instances, too."""
