@@ -1,5 +1,5 @@
 """Memory that stands in the notes of rows, `27GB (same conf)`, under no label of its own, or beside
-sizes of models alone, where the table does not say on what it was taken.
+sizes of models alone, where the table does not say of how many devices it is, and the text of one.
 
 In: the records of tables, bound, and the lines of their document. Out: the same rows with the most
 that a run took of a device, which names its law. Notes are such where they are nothing but sizes,
@@ -55,23 +55,20 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
             )
 
 
-ON_ONE = "the text of the document says on what the run was"
+ON_ONE = "the text of the document says that the run was on one device"
 
 
 def _settle_of_whom(records: Sequence[Record]) -> None:
-    """Give rows of tables, in place, the memory of whom their table does not say it is, where the
-    text of their document says what they ran on."""
+    """Give rows of tables, in place, the memory of which their table does not say of whom it is,
+    where the text of their document says that they ran on one device."""
     for row in records:
         cell = row.cells.get("memory")
         if cell is None or cell.state != "unknown" or cell.law != OF_WHOM:
             continue
-        if any((each := row.cells.get(name)) and each.state == "value" for name in _SPREAD):
+        count = row.cells.get("gpus")
+        if count is not None and number_of(count) == 1:
             row.cells["memory"] = cell._replace(state="value", law=ON_ONE)
             row.other[:] = [told for told in row.other if not told[1].startswith(f"{cell.text} ")]
-
-
-_SPREAD = ("gpus", "tp", "pp", "zero_stage")
-"""Fields by which it is known over what a model was spread."""
 
 
 def _measured(row: Record) -> bool:
