@@ -195,7 +195,7 @@ class Binder:
         }
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
-        backward = [statement for statement in self.statements if statement.backward]
+        backward = [each for each in self.statements if each.backward and not self._of_model(each)]
         self._backward = [statement.line for statement in backward]
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
@@ -287,6 +287,11 @@ class Binder:
             if not any(_is_other(n, row.get(n), told[n]) for n in told.keys() - COUNTED)
             for name, cell in told.items() if name in alike
         }  # fmt: skip
+
+    def _of_model(self, statement: Statement) -> bool:
+        """Whether a statement stands below the heading of a model, whose every run it is of, in a
+        document with more of them."""
+        return len(statement.section) > 1 and statement.section[-1] in self._headed
 
     def _plain(self, statement: Statement) -> Statement:
         """A statement without the program that a heading names, which is of what stands below, and

@@ -468,13 +468,22 @@ _COUNT_OF = re.compile(
 )
 
 _OF_DEVICE = re.compile(
-    rf"(?:no\.|num(?:ber)?\.?)?(?: ?of)? ?{SIGN}"
+    rf"(?:\\?[#№]|no\.|num(?:ber)?\.?)?(?: ?of)? ?(?:NVIDIA |AMD |Intel )?{SIGN}"
     r"(?:s| (?:GPU|NPU|TPU|HPU|device|card|accelerator|chip|GCD)s| count)"
     r"|(?:#|no\.|num(?:ber)?\.?)?(?: ?of)? ?(?:GPU|NPU|device|card|accelerator|chip)s "
     rf"[(\[]?{SIGN}[)\]]?",
     re.IGNORECASE,
 )
-"""How many of a device there are, by its name: `Gaudi 2 devices`, `H100s`, `GPUs A100`."""
+"""How many of a device there are, by its name: `Gaudi 2 devices`, `# H100 GPUs`, `GPUs A100`."""
+
+_NODES_OF_DEVICE = re.compile(
+    rf"(?:\\?[#№]|no\.|num(?:ber)?\.?)?(?: ?of)? ?(?:NVIDIA |AMD |Intel )?(?:[DH]GX[ -])?{SIGN}"
+    r" (?:nodes|servers|boxes|hosts)",
+    re.IGNORECASE,
+)
+"""How many nodes there are, by their device: `MI250X nodes`."""
+
+_NODES = ("nodes", "servers", "boxes", "hosts")
 
 
 @lru_cache(maxsize=4096)
@@ -584,8 +593,9 @@ def _in_known_words(label: str) -> str:
         return degree[1]
     if _COUNT_OF_NODE.fullmatch(label):
         return "GPUs per node"
-    if not label.startswith(_COUNTS):
-        return label
+    of_nodes = label.endswith(_NODES) and _NODES_OF_DEVICE.fullmatch(signed(label))
+    if of_nodes or not label.startswith(_COUNTS):
+        return "number of nodes" if of_nodes else label
     if _COUNT_OF.fullmatch(signed(label)):  # `#GPU`, `# MI250`: how many
         return "number of GPUs"
     counted = _COUNT_OF_ONE.fullmatch(label)

@@ -1041,7 +1041,7 @@ class _Table:
             record.cells["gpu"] = gpu._replace(state="unknown")
         elif gpu is None and (machine := self._machine_of(record)):
             record.cells["gpu"] = machine
-        elif self._counted is not None and gpu is None and "gpus" in record.cells:
+        elif self._counted is not None and gpu is None and {"gpus", "nodes"} & record.cells.keys():
             record.cells["gpu"] = self._counted
 
     def _noted(self, row: GridRow, group: Group) -> Sequence[tuple[Line, bool]]:
@@ -1082,7 +1082,7 @@ class _Table:
         """The device whose number a column holds, as its label says: `H100 GPUs`."""
         heads = self.view.grid.heads
         for column in self.view.columns() if heads else ():
-            if column.spec is not None and column.spec.name == "gpus":
+            if column.spec is not None and column.spec.name in ("gpus", "nodes"):
                 device, head = only(column.label), heads[-1]
                 return device and Cell(
                     device.text, head.line.number, head.line.column, value_origin="stated"
