@@ -69,7 +69,7 @@ _COUNTED = deferred(
 _WORKERS = deferred(
     r"(?<![Uu]p to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
     r"(?<!each )(?<!per )(?<!beyond )(?<! [0-9], )(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
-    r"(?<![\w.,/–-])([0-9][0-9,]*) "
+    r"(?<![\w.,/–x×*-])(?<![x×*] )([0-9][0-9,]*) "
     r"(?:GPUs|NPUs|TPUs|HPUs|accelerators|devices|chips|cards)\b"
     r"(?! (?:each|per|in each|on each|a node)\b| (?:to|and|or|vs) [0-9])"
 )

@@ -277,7 +277,7 @@ def in_title(line: Line) -> dict[str, Cell]:
     counts = {each[2]: each for each in _COUNTS.finditer(text)}
     for what, each in counts.items():
         name = "nodes" if what == "nodes" else "gpus"
-        if names_card(each[1]):
+        if names_card(each[1]) or (name == "gpus" and _TIMES.search(text, 0, each.start(1))):
             continue
         at = line.column + plain.place(each.start(1))
         found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))
@@ -291,6 +291,9 @@ def in_title(line: Line) -> dict[str, Cell]:
         found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
 
+
+_TIMES = deferred(r"(?<![A-Za-z])[x×*] ?$")
+"""In front of a factor: `4 nodes x 8 GPUs`."""
 
 _OF_A_NOUN = deferred(r"(?<!\bmodel)(?<=[A-Za-z]) size$", re.IGNORECASE)
 """The last word of a label of two: `Batch size = 256` is no size of a model."""

@@ -384,8 +384,8 @@ def _nodes(line: Line) -> dict[str, Cell]:
 
 
 _NODES_OF = deferred(
-    rf"(?<![\w.,/-])(?:[0-9]{{1,4}}|one|a single|two|four|eight) {SIGN}[ -]nodes?\b"
-    r"(?! (?:vs|and|or))",
+    rf"(?<![\w.,/-])(?:[0-9]{{1,4}}|one|a single|two|four|eight) (?:{SIGN}[ -]nodes?\b"
+    r"(?! (?:vs|and|or))|nodes? ?[x×*] ?[0-9]{1,2} (?:GPU|NPU|GCD|HPU|card|chip|accelerator)s?\b)",
     re.IGNORECASE,
 )
 
