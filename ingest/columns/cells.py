@@ -160,7 +160,8 @@ def _of_grammar(text: str, spec: FieldSpec) -> str:
     text = _POINT_FIRST.sub("0.", text, count=1)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
-    return _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+    text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
+    return _IN_RUSSIAN.sub(lambda m: f" {_OF_RUSSIAN[m[1].casefold()]}", text)
 
 
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
@@ -243,6 +244,16 @@ _BINARY = re.compile(r"(?<=[0-9])\s?([KMG])i$")
 
 _SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ|밀리)?[秒초]\s*$")
 """A time in Chinese, Japanese or Korean: `17.15秒`."""
+
+_OF_RUSSIAN = {
+    "тб": "TB", "гб": "GB", "мб": "MB", "гиб": "GiB", "миб": "MiB",
+    "мс": "ms", "с": "s", "сек": "s",
+}  # fmt: skip
+
+_IN_RUSSIAN = re.compile(
+    rf"(?<=[0-9])\s?({'|'.join(sorted(_OF_RUSSIAN, key=len, reverse=True))})\.?\s*$", re.IGNORECASE
+)
+"""A memory or a time with its unit in Russian: `21,9 ГБ`, `310 мс`."""
 
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""
@@ -671,15 +682,21 @@ def _uncounted(text: str) -> str:
     ('RTX 4090', 'A100-80GB', 'H100 SXM5')
     >>> _uncounted("2 x A100-8"), _uncounted("4x TPU"), _uncounted("2x HGX H100")
     ('2 x A100-8', '4x TPU', '2x HGX H100')
+    >>> _uncounted("A100 80GB 8枚"), _uncounted("8卡 H100"), _uncounted("Gaudi2 16개")
+    ('A100 80GB', 'H100', 'Gaudi2')
     """
     found = _BEHIND_COUNT.fullmatch(signed(text)) or _BEFORE_COUNT.fullmatch(signed(text))
     return text[found.start(1) : found.end(1)] if found else text
 
 
-_BEHIND_COUNT = re.compile(rf"[0-9]+(?: ?[x×*] ?| )({SIGN})s?(?: ?[†‡§¶*]+)?")
+_PIECES = "[卡张張块枚基장개]"
+"""Words with which Chinese, Japanese and Korean count devices."""
+
+_BEHIND_COUNT = re.compile(rf"[0-9]+(?: ?[x×*] ?| | ?{_PIECES} ?)({SIGN})s?(?: ?[†‡§¶*]+)?")
 
 _BEFORE_COUNT = re.compile(
-    rf"({SIGN})s?(?: ?[x×*] ?[0-9]+| ?[(（](?:[x×] ?[0-9]+|[0-9]+ ?[x×])[)）])"
+    rf"({SIGN})s?(?: ?[x×*] ?[0-9]+{_PIECES}?| ?[0-9]+ ?{_PIECES}"
+    r"| ?[(（](?:[x×] ?[0-9]+|[0-9]+ ?[x×])[)）])"
 )
 
 

@@ -525,7 +525,8 @@ _COUNT_OF_NODE = re.compile(
 
 _A_COUNT = {
     "#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×", "anzahl", "nombre", "cantidad",
-    "数量",
+    "cant.", "stück", "stückzahl", "quantité", "qté", "quantidade", "qtd.", "quantità", "кол-во",
+    "количество", "数量", "個数", "个数", "수량",
 }  # fmt: skip
 
 _OF_PRECISION = {"amptype", "amplevel", "optlevel", "ampoptlevel"}
@@ -551,7 +552,8 @@ _OF_SERVICES = {"workers", "ps", "clients", "users", "requests", "qps", "rps", "
 _DEVICES = {
     "gpu", "device", "gputype", "accelerator", "accel", "card", "npu", "chip", "hpu", "hardware",
     "gpumodel", "devicetype", "acceleratortype", "显卡", "加速卡", "karte", "grafikkarte", "carte",
-    "tarjeta",
+    "tarjeta", "beschleuniger", "accélérateur", "acelerador", "acceleratore", "placa", "scheda",
+    "видеокарта", "ускоритель", "アクセラレータ", "가속기", "장치", "카드",
 }  # fmt: skip
 """Labels of columns of machines, right of which a bare sign of counting counts them."""
 

@@ -31,6 +31,7 @@ from assay.ingest.vocabulary.recomputation import (
     speaks_of_it,
 )
 from assay.ingest.vocabulary.terms import configured_by, normalise
+from assay.ingest.vocabulary.words import english
 
 Above = Callable[[], Sequence[str]]
 """The texts above a table: they are put together where a label asks for what they say."""
@@ -763,7 +764,7 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
             return cell._replace(text="batch size")
         if _OF_A_DEVICE.fullmatch(label) and _in_bytes_alone(texts):
             return cell._replace(text="GPU memory")
-        counted = label.casefold() == "instances" and rows
+        counted = english(label).casefold() == "instances" and rows
         if counted and all(_count(row.cells[at].text) for row in rows):
             return cell._replace(text="nodes")
         return cell

@@ -79,7 +79,8 @@ _ELSEWHERE = re.compile(
 _SAID = ("value", "outcome")
 
 _TRAINED = re.compile(
-    r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调|学習|トレーニング|학습", re.IGNORECASE
+    r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调|学習|トレーニング|학습|훈련|파인 ?튜닝",
+    re.IGNORECASE,
 )
 
 
@@ -87,14 +88,16 @@ _SERVED = re.compile(
     r"\b(?:inference|serv(?:e|ing)|prefill|decod(?:e|ing)"  # images are decoded for training too
     r"(?!(?:\W+and\W+\w+)?\W+(?:the\W+)?(?:images?|videos?|frames|jpe?gs?|audio)\b)"
     r"|generation|prompts?|requests|concurrency|ttft|rollouts?)\b"
-    r"|\b(?:vllm|llama\.cpp|ollama|tensorrt|gguf|quanti[sz]ed|kv cache)|推理|推論",
+    r"|\b(?:vllm|llama\.cpp|ollama|tensorrt|gguf|quanti[sz]ed|kv cache)|推理|推論|추론",
     re.IGNORECASE,
 )
 
 _TRAINING = re.compile(
     r"\b(?:pre-?)?train(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|トレーニング|학습|обуч"
+    r"|ファインチューニング|微調整|훈련|파인 ?튜닝|미세 ?조정|\bTrainings"
+    r"|\b(?:Feintuning|ajuste fino)\b"
     r"|\b(?:micro|global|local)[ -]?batch|\bdata[ -]?parallel|\bgradient accumulation"
-    r"|\bgrad\.? accum|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b"
+    r"|\bgrad\.? accum|\bq?lora(?![a-z])|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b"
     r"|\bzero[ -]?bubble|\bFSDP|\bZeRO-?[123]\b|\bDDP\b"
     r"|(?:\b|_)train_(?:micro_)?batch_size\b|\b(?:pre)?train\w*\.py\b|\bfine_?tun\w*\.py\b"
     r"|\brun_(?:clm|mlm|plm|sft)\w*\.py\b"
@@ -156,6 +159,7 @@ def _speaks(text: str) -> tuple[bool, bool]:
 
 _OF_TRAINING = (
     "train", "tun", "训练", "微调", "学習", "トレーニング", "학습", "обуч", "entren", "trein",
+    "チューニング", "微調整", "훈련", "튜닝", "미세", "ajuste fino",
     "entraî", "batch", "parallel", "lora", "checkpoint", "1f1b", "accum", "bubble", "fsdp", "zero",
     "ddp", "run_",
 )  # fmt: skip
@@ -165,7 +169,7 @@ none, and an expression takes ten times as long to say so."""
 _OF_SERVING = (
     "inference", "serv", "decod", "prefill", "generation", "prompt", "request", "concurrency",
     "ttft", "rollout", "vllm", "llama.cpp", "ollama", "tensorrt", "gguf", "quanti", "kv cache",
-    "推理", "推論",
+    "推理", "推論", "추론",
 )  # fmt: skip
 """The same of `_SERVED`."""
 

@@ -337,12 +337,12 @@ SAMPLE = 1000
 _APART = '["\x00-\x08\x0b-\x1f\x7f-\x9f]'
 """Signs of lines that the reader of the library takes apart, and blanks that are none to all."""
 
-GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
+GROUPS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(\s*[A-Za-zА-Яа-яµ%/]*)")
 """A number with points between its thousands."""
 
 _COMMA = re.compile(
     r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u2009\u202f'’][0-9]{3})+|[0-9]+))"
-    r",([0-9]+)(\s*[A-Za-zµ%/]*)"
+    r",([0-9]+)(\s*[A-Za-zА-Яа-яµ%/]*)"
 )
 """A number with a comma for its point, and points or blanks between its thousands."""
 

@@ -40,7 +40,8 @@ _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software|same"
     r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
-    r"|messwerte|entra[îi]n\w*|mesur\w*|entrenad\w*|medid\w*|treinad\w*)\b|训练|[微精]调|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|측정|실험",
+    r"|messwerte|entra[îi]n\w*|mesur\w*|entrena\w*|medid\w*|treina\w*|обуч\w*)\b"
+    r"|训练|[微精]调|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|훈련|측정|실험",
     re.IGNORECASE,
 )
 """Found in sentences on what was run or measured; a statement is held to fewer words, as it needs
@@ -62,7 +63,8 @@ _OTHERWISE = deferred(
 _WITH = (
     r"(?:\b(?:using|with|[Ii]n|via|by|(?<=run )through|(?<=done )through"
     r"|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
-    r"|module load|sous|utilis\w+|con|usando|com)[\s,]+(?:(?:the|our|its|own|plain|version|HF"
+    r"|module load|sous|utilis\w+|con|usando|com|с (?:помощью|использованием)|на (?:базе|основе))"
+    r"[\s,]+(?:(?:the|our|its|own|plain|version|HF"
     r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
     r"|in-house|stock|vanilla|unmodified|upstream"
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"

@@ -139,7 +139,8 @@ def _said_again(grid: Grid) -> Grid:
 
 _AGAIN = re.compile(
     r"[-–—\s]{0,3}(?:[\"”“″〃]|''|,,|``|&quot;)[-–—\s]{0,3}"
-    r"|\(?(?:ditto|dito|idem|do\.|id\.|(?:(?:the )?same )?as above|see above|(?:wie|siehe) oben"
+    r"|\(?(?:ditto|dito|dto\.?|[ií]dem|do\.|id\."
+    r"|(?:(?:the )?same )?as above|see above|(?:wie|siehe) oben"
     r"|s\. ?o\.|同上|上同|同前|상동)\)?",
     re.IGNORECASE,
 )
@@ -274,9 +275,9 @@ _SAID_SO = re.compile(
 )
 """A number of a text with a comma for its point, and what it is of."""
 
-_OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-z%]+)?")
+_OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-zА-Яа-я%]+)?")
 
-_GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-z%]+)?")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-zА-Яа-я%]+)?")
 """A number with points for commas and a comma for its point: `48.211,5`."""
 
 

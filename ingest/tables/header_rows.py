@@ -80,7 +80,8 @@ def with_dittos(grid: Grid, schema: Schema) -> Grid:
 
 _DITTO = re.compile(
     r"[(（]?(?:同上|〃|″|”|″|\"|''|-\"-|-//-|—//—|ditto|do\.|same as above|as above|(?:see )?above"
-    r"|dito|wie oben|s\. ?o\.|idem|id\.|ídem|상동|위와 (?:같음|동일)|то же|上と同じ|同じ)[)）]?",
+    r"|dito|dto\.?|wie oben|s\. ?o\.|idem|id\.|ídem"
+    r"|상동|위와 (?:같음|동일)|то же|上と同じ|同じ)[)）]?",
     re.IGNORECASE,
 )
 """Signs and words for what stands in the row above."""

@@ -614,7 +614,8 @@ _MAY_FOLLOW = re.compile(
     r"\s*(?:$|[.,;:([{&–—]|- |/ )"
     r"|\s+(?:for|of|on|when|while|during|with|without|in|as|by|across|over|at|using|under|versus"
     r"|vs|against|reached|achieved|measured|obtained|reported|observed|from|after|before|we|and|is"
-    r"|are|training|pre-?training|fine-?tuning)\b",
+    r"|are|training|pre-?training|fine-?tuning|nach|je nach|selon|suivant|en fonction d[eu]|según"
+    r"|segundo o|secondo|conforme|в зависимости от|при)\b",
     re.IGNORECASE,
 )
 """Text behind a quantity that leaves it what it is."""

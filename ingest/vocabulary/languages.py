@@ -83,6 +83,7 @@ _HAS_EUROPEAN = re.compile(
     r"|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi|por (?:cada )?nodo|acumulaç?[cã]"
     r"|tou(?:te)?s les |allen? (?:Versuch|Experiment|Läuf|Mess|Test)|einer ein|gemischte"
     r"|[Ss]e usaron|tod[oa]s (?:l[oa]s|[oa]s) |tutt[ie] (?:gli|i|le) |precisione"
+    r"|einzelne|einzige|attention flash"
     r"|kartach|węzeł|długość|parallel(?:ität|ismus|ismo)|parallélisme|paralelismo|параллелизм|micro-?lot"
     r"|^\W*(?:[0-9.]+ )?mit (?:grad|act)|eine (?:karte|gpu) (?:pro|je)"
     r"|recalcul|akkumul|arbeitet [0-9]|globale[rn]? batch|étape|milli?ard|millones|bilhões"

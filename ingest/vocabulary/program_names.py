@@ -162,7 +162,8 @@ _LIBRARIES = (
 
 OF_PROGRAMS = {
     "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
-    "训练引擎",
+    "训练引擎", "フレームワーク", "ライブラリ", "프레임워크", "라이브러리", "bibliothek",
+    "bibliothèque", "biblioteca", "фреймворк", "библиотека",
 }  # fmt: skip
 """Labels of columns that name with what each row was trained."""
 
