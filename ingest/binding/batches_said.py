@@ -17,6 +17,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.open_labels import whose_batch
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.scopes import paragraphs
+from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -72,6 +73,18 @@ def of_a_micro_batch(cells: dict[str, Cell]) -> None:
 
 
 OF_STEPS = "its steps of accumulation share no such batch"
+
+
+def of_tokens(cells: dict[str, Cell]) -> None:
+    """Put a batch that is stated, and larger than any of sequences, where its tokens stand, as
+    whole sequences of the row's length: `total_batch_size=524288` of sequences of 1,024."""
+    batch, length = cells.get("global_batch"), cells.get("seq_len")
+    if batch is None or length is None or batch.value_origin == "printed":
+        return
+    many, long = number_of(batch), number_of(length)
+    if many and long and many > MOST_SEQUENCES and many % long == 0:
+        del cells["global_batch"]
+        cells.setdefault("global_batch_tokens", batch)
 
 
 def of_each_device(records: Sequence[Record]) -> None:

@@ -32,7 +32,7 @@ from functools import cache, partial
 from itertools import chain
 from math import inf, log2
 
-from assay.ingest.binding.batches_said import of_a_micro_batch
+from assay.ingest.binding.batches_said import of_a_micro_batch, of_tokens
 from assay.ingest.binding.comparing import (
     MODEL,
     Said,
@@ -735,6 +735,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 record.cells[name] = cell
                 binder.use([cell])
         of_a_micro_batch(record.cells)
+        of_tokens(record.cells)
         if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
@@ -897,7 +898,8 @@ def _names(record: Record) -> list[str]:
     size of the model, its device, its number format and the side of the table that it is of."""
     if not record.tabled:
         return []
-    named = _named_by(record.cells.get("model"), record.cells.get("model_size"))
+    size = record.cells.get("model_size", record.cells.get("parameters"))
+    named = _named_by(record.cells.get("model"), size)
     gpu = record.cells.get("gpu")
     known = gpu is not None and gpu.state == "value"
     of_device = [gpu.text, *(each.key for each in devices(gpu.text))] if gpu and known else []

@@ -34,7 +34,18 @@ from assay.ingest.vocabulary.words import (
     timeless,
 )
 
-_DECORATION = re.compile(r"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]")
+_PICTURE = "[\u2b50\u26a1\U0001f300-\U0001f916\U0001f918-\U0001faff]"  # no 🤗, which names a maker
+
+_PICTURES = (
+    f"(?<=[0-9A-Za-z)%])[ \u00a0]?(?:{_PICTURE}|[\u2705\u274c\u26a0])\ufe0f?[ \u00a0]*$"
+    f"|^[ \u00a0]*{_PICTURE}\ufe0f?[ \u00a0]*(?=[0-9A-Za-z])"
+)
+"""Small pictures in front of a text, and behind it how good it was: `27.4 GB ✅`, `🦥 Unsloth`."""
+
+_DECORATION = re.compile(
+    rf"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]"
+    rf"|^【(?=[^【】]*】$)|】$|{_PICTURES}"
+)
 
 _CARET = re.compile(
     r"(?:(?<=[A-Za-z)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]|(?<=[0-9])\^[a-f*†‡])\s*$"

@@ -171,7 +171,7 @@ def with_letters(grid: Grid) -> Grid:
     batch of a step that is a multiple of both."""
     if not grid.heads or grid.labels:
         return grid
-    grid = _with_global_batches(_with_micro_batches(grid))
+    grid = _with_options(_with_global_batches(_with_micro_batches(grid)))
     last, told = grid.heads[-1], dict[str, int]()
     labels = [plain(cell.text) for cell in last.cells]
     for at, label in enumerate(labels):
@@ -193,6 +193,36 @@ def with_letters(grid: Grid) -> Grid:
         cell._replace(text=names.get(at, cell.text)) for at, cell in enumerate(last.cells)
     )
     return _last_labelled(grid, cells)
+
+
+_OPTION = re.compile(r"-(?:b|bs)")
+
+_STEP_IN_TOKENS = re.compile(
+    r"(?:global|total)[ _]batch(?:[ _]size)? ?[(\[,]? ?(?:in )?tok(?:en)?s?[)\]]?", re.IGNORECASE
+)
+
+
+def _with_options(grid: Grid) -> Grid:
+    """The grid with batches for `-b`, the option of a program, over small whole numbers, and with
+    micro-batches for `B` beside the tokens of a step, which are a multiple of each."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    options = [n for n, label in enumerate(labels) if _OPTION.fullmatch(label)]
+    letters = [n for n, label in enumerate(labels) if label == "B"]
+    totals = [n for n, label in enumerate(labels) if _STEP_IN_TOKENS.fullmatch(label)]
+    told = dict.fromkeys(options if len(options) == 1 else (), "batch size")
+    if len(letters) == len(totals) == 1:
+        told[letters[0]] = "micro batch size"
+    for at in (*told,):
+        rows = [row.cells for row in grid.rows if len(row.cells) == len(labels)]
+        sizes = [_count(cells[at].text) for cells in rows]
+        mine = bool(sizes) and all(0 < size <= _MOST_AT_ONCE for size in sizes)
+        if mine and at in letters:
+            of_all = [_count(cells[totals[0]].text) for cells in rows]
+            many = zip(of_all, sizes, strict=True)
+            mine = all(total and total % (_LEAST_LENGTH * size) == 0 for total, size in many)
+        if not mine:
+            del told[at]
+    return _with_labels(grid, told)
 
 
 _MOST_AT_ONCE = 1024

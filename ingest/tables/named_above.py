@@ -81,9 +81,9 @@ def of_a_node(text: str) -> bool:
 
 
 _OF_MEMORY = re.compile(
-    r"\b(?:(?:peak|highest|largest|max(?:imum)?)\s+(?:(?:allocated|used)\s+)?"
+    r"\b(?:(?:peak|highest|largest|max(?:imum)?)\s+(?:(?:allocated|used|reserved)\s+)?"
     r"(?:(?:GPU|CUDA|device)\s+)?(?:mem(?:ory)?|VRAM)\b"
-    r"(?:\s+(?:usage|allocated|used|per\s+GPU))?"
+    r"(?:\s+(?:usage|allocated|used|reserved|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each|any)(?:\s+of)?(?:\s+the)?"
     r"\s+(?:GPU|device|rank|card)s?)?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
@@ -233,7 +233,11 @@ def _rated(text: str) -> frozenset[str]:
 
 
 def said_above(above: Sequence[Line]) -> Said | None:
-    """The one quantity that the lines above a table name, and that is no kernel's."""
+    """The one quantity that the lines above a table name, and that is no kernel's; none where the
+    nearest of them is of another table of the section: `The inference speed is in img/s.`"""
+    last = next((heard_in(line.text) for line in reversed(above) if line.text.strip()), None)
+    if last is not None and last.of_kernels and last.phrases:
+        return None
     heard = [each for line in above if not (each := heard_in(line.text)).of_kernels]
     found = [told for each in heard for phrase in each.phrases if (told := said(phrase))]
     found = found or [told for each in heard for m in each.of_memory if (told := said(m))]
@@ -251,7 +255,7 @@ _WHOSE = (
 
 _DECLARES = re.compile(
     rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT}){_WHOSE}(?: is| are|:)?"
-    rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?"
+    rf"(?: (?:given|shown|reported|measured?|expressed|all))? (?:in |with |by |as |\()?)?"
     rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute|total|aggregate"
     rf"|per-GPU) )*(?:{_PHRASE.pattern})"
     r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator|tile))?"

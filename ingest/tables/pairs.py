@@ -122,7 +122,7 @@ def parted(
         _row(row, found, lambda cell, at: ("", "") if at in settings else (cell.text, cell.text))
         for row in grid.heads[:-1]
     ]
-    rows = tuple(_row(row, found, lambda cell, at: _two(cell.text)) for row in grid.rows)
+    rows = tuple(_row(row, found, lambda cell, at: _two(cell.text, found[at])) for row in grid.rows)
     return replace(grid, heads=(*upper, last), rows=rows)
 
 
@@ -258,7 +258,9 @@ def _with_printed_unit(
 
 _UNIT_AT_END = re.compile(r"[~≈*\s]*[0-9][0-9.,]*\s*[kKM]?\s*([A-Za-zµ%]+(?:/[A-Za-z]+){0,2})")
 
-_SET_BEFORE = re.compile(r"([^()/]+?)\s*\(\s*([^()/]+?)\s+/\s+([^()]+?)\s*\)")
+_SET_BEFORE = re.compile(
+    r"([^()/]{1,40}?)\s*\(\s*([^()]{1,40}?)\s+/\s+((?:[^()]|\([^()]{1,20}\)){1,40}?)\s*\)"
+)
 
 _WITH_UNITS = re.compile(r"([^()]+?\([^()]+\))\s*/\s*([^()]+?\([^()]+\))")
 
@@ -279,9 +281,18 @@ def _both_named(label: str, schema: Schema) -> tuple[str, str] | None:
     else:
         return None
     names = [_quantity(each, schema) for each in (one, other)]
-    if not all(names) or names[0] == names[1]:
+    of_all = [_OF_THE_CLUSTER.fullmatch(each) is not None for each in (one, other)]
+    if names[0] == names[1] or not all(
+        name or own for name, own in zip(names, of_all, strict=True)
+    ):
         return None
     return _set_apart((one, other), setting) if setting else (one, other)
+
+
+_OF_THE_CLUSTER = re.compile(
+    r"(?:(?:total|aggregate|cluster) )?(?:P|E)FLOPS?(?:/s)?(?: \(total\))?", re.IGNORECASE
+)
+"""A rate of all devices together, which is no column, beside a quantity that is one."""
 
 
 _WRITTEN = re.compile(
@@ -603,13 +614,16 @@ def _quantity(label: str, schema: Schema) -> str | None:
     return column.spec.name if column.spec and column.spec.quantity else None
 
 
-def _two(text: str) -> tuple[str, str]:
-    """Both parts of a cell; a cell that is no pair stands in the first column."""
+def _two(text: str, labels: tuple[str, str]) -> tuple[str, str]:
+    """Both parts of a cell; a cell that is no pair stands in the first column, or in that of the
+    two which is read."""
     bare = plain(text) if len(text) <= LONGEST else text
     if units := _BY_UNITS.fullmatch(bare):
         return _SHARE_NAMED.sub("%", units[1]), _SHARE_NAMED.sub("%", units[3])
     forms = (*_NAMED, _IN_BRACKETS, _BY_STROKE)
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
+    if found is None and _OF_THE_CLUSTER.match(labels[0]):
+        return "", text
     return (found[1], found[2]) if found else (text, "")
 
 
