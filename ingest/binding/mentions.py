@@ -30,7 +30,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
 from assay.ingest.statements.one_line import but_for_some
-from assay.ingest.statements.phrases import MEASURED, of_one, phrases
+from assay.ingest.statements.phrases import MEASURED, but_for_a_number, of_one, phrases
 from assay.ingest.statements.sentences import of_every_run
 from assay.ingest.statements.wrapped import EACH_ADDS
 from assay.ingest.vocabulary.devices import devices, signed
@@ -276,7 +276,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         plainly = _told_plainly(sentence) if begin == 0 else sentence
         tables = frozenset(found["number"] for found in _RUNS_OF_TABLE.finditer(plainly))
         plainly = _RUNS_OF_TABLE.sub(_but_what, plainly) if tables else plainly
-        plainly = _ONLY_THERE.sub(_not_else, plainly)
+        plainly = _ONLY_THERE.sub(_not_else, but_for_a_number(plainly))
         own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
         if not own.strip() or _OF_NO_RUN.search(own) or of_one(own):
             continue

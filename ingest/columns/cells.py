@@ -233,6 +233,9 @@ def _of_field(text: str, spec: FieldSpec) -> str:
         had = int(shown[2]) / 1024
         whole = any(MIN_OF_WHOLE * n <= had <= n for n in (*map(int, WHOLE_MEMORIES), *_SMALL))
         return f"{shown[1]} MiB" if whole and int(shown[1]) <= int(shown[2]) else text
+    shared = _SHARE_FIRST.fullmatch(text.strip())
+    if shared and shared[2] not in {*WHOLE_MEMORIES, *map(str, _SMALL)}:  # `85% (80 GB)`
+        return shared[1]
     of_whole = _OF_WHOLE.fullmatch(text.strip())
     if of_whole and float(of_whole[1]) <= float(of_whole[3]) and of_whole[3] in WHOLE_MEMORIES:
         return f"{of_whole[1]} {of_whole[2] or of_whole[4] or ''}".strip()
@@ -276,6 +279,12 @@ _OF_WHOLE = re.compile(
 WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
 """Gigabytes that devices have: `76/80` is used and had."""
 
+
+_SHARE_FIRST = re.compile(
+    r"[~≈]?\s*[0-9]{1,3}(?:\.[0-9]{1,2})?\s?%\s?[(（/=]\s?"
+    r"(([0-9]{1,5}(?:\.[0-9]{1,3})?)\s?[GM]i?B)[)）]?"
+)
+"""How much of its memory a device used, and behind it the memory: `91% (21.8 GB)`."""
 
 _AS_SMI = re.compile(r"([0-9]{1,6}) ?MiB ?(?:/|of) ?([0-9]{4,6}) ?MiB")
 """A memory as nvidia-smi prints it, of all that the device has: `21644MiB / 81559MiB`."""

@@ -63,8 +63,9 @@ _COUNTED = deferred(
     rf"|(?:(?<= on )|(?<= using )|(?<= across ))([0-9][0-9,]*) {SIGN}s?(?![\w-])"
     r"(?! (?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?)\b)"
     rf"|(?<![\w.,×x–-])(?<![0-9] )([0-9][0-9,]*) {SIGN}s(?![\w-])(?! (?:per|a|in|each|on each)\b)"
+    rf"|(?<=[(（])([0-9][0-9,]*) {SIGN}(?=[)）])"
 )
-"""`8 V100 GPUs`, `on 1,024 A800`, `256 H100s with FSDP`."""
+"""`8 V100 GPUs`, `on 1,024 A800`, `256 H100s with FSDP`, `Llama 7B (32 H100)`."""
 
 _WORKERS = deferred(
     r"(?<![Uu]p to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"

@@ -107,8 +107,9 @@ def _table(lines: Sequence[Line], begin: int, opened: re.Match[str]) -> Grid | N
         return None
     if len(rows) < len(("header", "row")) or max(map(len, laid)) < len(("one", "another")):
         return None
-    between = [at for at in rules if 0 < at < len(rows)]
-    heads = between[0] if between and between[0] <= MOST_HEADS else 1
+    titles = int(_is_title(laid))
+    between = [at for at in rules if titles < at < len(rows)]
+    heads = between[0] if between and between[0] <= MOST_HEADS else 1 + titles
     width = max(map(len, laid[:heads]))
     by_number = {line.number: line for line in lines[begin:end]}
     made = [
@@ -128,6 +129,17 @@ def _table(lines: Sequence[Line], begin: int, opened: re.Match[str]) -> Grid | N
 
 MOST_HEADS = 3
 """Rows of a header."""
+
+
+def _is_title(laid: Sequence[Sequence[GridCell]]) -> bool:
+    """Whether one cell stands over all columns of the first row, with words behind it in each cell
+    of a row of labels that is no row of numbers."""
+    first, rest = laid[0], laid[1:]
+    alone = len(first) > 1 and len(set(first)) == 1 and len(rest) > 1
+    return alone and not any(_NUMBER.fullmatch(cell.text) for cell in rest[0][1:])
+
+
+_NUMBER = re.compile(r"[\W]*[0-9][0-9.,]*\W*(?:[kKM%]|GB)?")
 
 
 def _without_blanks(heads: Sequence[GridRow]) -> list[GridRow]:

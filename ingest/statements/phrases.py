@@ -406,8 +406,35 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     return said | _by_form(line) if in_form else said
 
 
+_LEAVES_OUT = deferred(r" (?:except|but|apart from|other than) ")
+
+_BUT_FOR_A_NUMBER = deferred(
+    r"(?:^|(?<=[.;,:(] ))[^.;,:()]{2,60}?,?"
+    r" (?:(?:except|apart from|other than)(?: (?:for|at|in|with|on|when|where))?"
+    r"|but [0-9]{1,4} (?:for|at|in|with|on|when))"
+    r"(?: (?:the|an?|rows?|runs?|longest|largest|last|sequences?|seq|context|length|len|batch|size"
+    r"|of|is|it)){0,4}[ =]{1,2}[0-9][0-9,]{1,8}[kK]?(?![\w%]|[.,][0-9]| ?(?:GPU|node|chip|card))"
+    r"[^.;()]{0,60}(?:\([^()]{0,40}\))?"
+)
+"""Words on the rows of one number, and on all others: `CP is 1 except for 65536, where it is
+8`."""
+
+
+def but_for_a_number(text: str) -> str:
+    """A text with blanks for what it says of the rows of one number, and of all others: only their
+    cells tell which these are.
+
+    >>> but_for_a_number("TP=2 here, CP is 1 except for 65536, where it is 8.").split()
+    ['TP=2', 'here,', '.']
+    >>> but_for_a_number("bf16 except for 7B; TP=2 but on 64 GPUs").split()[0]
+    'bf16'
+    """
+    return _BUT_FOR_A_NUMBER.sub(_blank, text) if _LEAVES_OUT.search(text) else text
+
+
 def _but_for_what_is_not(line: Line) -> Line:
     """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
+    line = line._replace(text=but_for_a_number(line.text))
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
     if " than " in line.text:

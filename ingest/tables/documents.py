@@ -690,7 +690,39 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     for name, meant in chain(_wrapped_entries(lines), _in_two_columns(lines), _noted(lines)):
         found.setdefault(name, meant)
     own = _same_everywhere(found, lines)
-    return {**quoted_labels(lines), **letters_in(lines), **own}
+    return {**_times_in(lines), **quoted_labels(lines), **letters_in(lines), **own}
+
+
+def _times_in(lines: Sequence[Line]) -> dict[str, str]:
+    """Labels of times of a step that a document gives one unit in a sentence: `Time per batch is in
+    seconds.`; none where it gives two.
+
+    >>> _times_in([Line(1, "Step time is in seconds, MFU in percent.", 1, {})])["Step time"]
+    'Step time (s)'
+    >>> _times_in([Line(1, "Step time is in seconds. Step time is in ms.", 1, {})])
+    {}
+    """
+    told = [
+        (found[1].casefold(), "ms" if found[2].casefold().startswith("m") else "s")
+        for line in lines if len(line.text) <= LONGEST
+        for found in _TIMES_IN.finditer(line.text)
+    ]  # fmt: skip
+    units = {unit_ for _, unit_ in told}
+    return {
+        spelt: f"{spelt} ({unit_})"
+        for name, unit_ in told if len(units) == 1
+        for spelt in (name, name.capitalize(), name.title())
+    }  # fmt: skip
+
+
+_TIMES_IN = deferred(
+    r"(?:^|[.;:] )[\W_]{0,6}(?:(?:the|all|our|average|mean|median) ){0,2}"
+    r"((?:time per (?:step|iteration|batch)|(?:step|iteration|batch)[ -]times?))[`*\"]{0,2}"
+    r" (?:is|are)(?: (?:all|always|given|measured|reported|shown|listed))* in"
+    r" (ms|msec|milliseconds|s|secs?|seconds)\b(?! ?(?:per|/))",
+    re.IGNORECASE,
+)
+"""A sentence that gives times of a step their unit."""
 
 
 _NUMBER_OF_TABLE = re.compile(

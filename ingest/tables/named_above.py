@@ -609,7 +609,8 @@ _LEADS = re.compile(
     r"|(?:all |the )*(?:numbers|values|cells|entries|results|figures|columns?)(?: below| here)?"
     r"|(?:each|every) (?:cell|entry|number|value|column))"
     r" (?:list|report|show|give|present|contain|measure|hold|are|is)s?(?: in)?(?: the| our)? )?"
-    r"(?:(?:the|our|achieved|obtained|measured|observed|resulting|overall|end-to-end) ){0,3}",
+    r"(?:(?:the|our|achieved|obtained|measured|observed|resulting|overall|end-to-end"
+    r"|(?:fine|instruction)-?tuning|pre-?training) ){0,3}",
     re.IGNORECASE,
 )
 """Words in front of a quantity that a sentence declares."""

@@ -1072,8 +1072,10 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
 
 def _counted_side(label: str, schema: Schema) -> Mapping[str, str]:
     """The setting that a label counts: `GPUs 8`, `BS 256`."""
-    counted = _COUNTED.fullmatch(label)
-    column = header([counted[1]], schema)[0] if counted else None
+    counted, whose = _COUNTED.fullmatch(label), ""
+    if counted is None and (each := _COUNTED_OF_EACH.fullmatch(label)):
+        counted, whose = each, " per GPU"
+    column = header([f"{counted[1]}{whose}"], schema)[0] if counted else None
     if counted is None or column is None or column.spec is None:
         return {}
     if not counts(column) and column.spec.name != "seq_len":
@@ -1105,3 +1107,10 @@ _BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
 
 
 _COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
+
+_COUNTED_OF_EACH = re.compile(
+    r"((?:micro[ -]?|local )?(?:batch(?:[ _-]?size)?|bsz?))\s*[=: ]\s*([0-9]{1,5})"
+    r" ?(?:per |/ ?|on each |each )(?:GPU|GCD|NPU|device|card|rank|chip)",
+    re.IGNORECASE,
+)
+"""A batch and of whom it is: `bs=4 per GPU`, `batch size 8/device`."""

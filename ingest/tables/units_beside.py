@@ -427,7 +427,7 @@ def _scope(text: str) -> _Scope | None:
 def with_unit_column(grid: Grid, schema: Schema) -> Grid:
     """The grid with the units of its second column behind the labels of its first, or those of
     another one behind the numbers of the one column that only says that something was fast."""
-    grid = _with_units_of_rows(_with_units_beside(grid), schema)
+    grid = _with_units_of_rows(_with_units_beside(_with_speeds_of_bars(grid, schema)), schema)
     second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
     if second.casefold() not in _CALLED_UNITS or grid.labels:
         return grid
@@ -441,6 +441,51 @@ def with_unit_column(grid: Grid, schema: Schema) -> Grid:
     return (
         replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
     )
+
+
+def _with_speeds_of_bars(grid: Grid, schema: Schema) -> Grid:
+    """The grid with the speeds of whole bars of progress, where each cell of a column is one:
+    `120/900 [02:11<14:12, 1.09s/it]`."""
+    if not grid.heads or grid.labels:
+        return grid
+    columns = header([plain(cell.text) for cell in grid.heads[-1].cells], schema)
+    for at, column in enumerate(columns):
+        cells = [row.cells[at] for row in grid.rows if at < len(row.cells)]
+        bars = [_BAR.fullmatch(plain(cell.text)) for cell in cells if len(cell.text) <= LONGEST]
+        if not bars or len(bars) < len(grid.rows) or not all(bars):
+            continue
+        if _OF_OTHER_BARS.search(column.label):
+            continue
+        said = {cell: bar[1] for cell, bar in zip(cells, bars, strict=True) if bar}
+        grid = replace(grid, rows=tuple(
+            replace(row, cells=tuple(
+                cell._replace(text=said[cell]) if n == at else cell
+                for n, cell in enumerate(row.cells)
+            ))
+            for row in grid.rows
+        ))  # fmt: skip
+        if column.spec is None:
+            head = grid.heads[-1]
+            labels = tuple(
+                cell._replace(text="speed") if n == at else cell
+                for n, cell in enumerate(head.cells)
+            )
+            grid = replace(grid, heads=(*grid.heads[:-1], replace(head, cells=labels)))
+    return grid
+
+
+_BAR = re.compile(
+    r"(?:[^\[\]|]{0,40}[0-9]{1,3}%[^\[\]]{0,60})?[0-9]{1,9}/[0-9?]{1,9}"
+    r" ?\[[0-9:]{4,9}<[0-9:?]{1,9}, {0,4}"
+    r"([0-9]{1,6}(?:\.[0-9]{1,3})? ?(?:it/s|s/it))[^\[\]]{0,80}\]"
+)
+
+_OF_OTHER_BARS = re.compile(
+    r"\b(?:eval|valid|val\b|test|infer|predict|gener|sampl|download|load|token|map|data|prepar"
+    r"|preproc|compil|cach)",
+    re.IGNORECASE,
+)
+"""Labels of what is no training, and has bars as well."""
 
 
 _CALLED_UNITS = ("unit", "units", "单位", "単位")
@@ -658,12 +703,16 @@ def _with_times_of_steps(grid: Grid, schema: Schema, near: Sequence[str]) -> Gri
         return grid
     last = grid.heads[-1]
     labels = [plain(cell.text) for cell in last.cells]
+    texts = [text.replace("*", "").replace("_", " ") for text in near]
     found = {at: unit_ for at, label in enumerate(labels) if (unit_ := _bare_time(label, labels))}
+    said_in = {_in_short(m[1] or m[2]) for text in texts for m in _STEPS_IN.finditer(text)}
+    if alone := not found and len(said_in) == 1:
+        unit_ = min(said_in)
+        found = {at: unit_ for at, label in enumerate(labels) if _ONLY_TIME.fullmatch(label)}
     over = {plain(grid.heads[0].cells[at].text) for at in found if len(grid.heads) > 1}
     if not found or (len(found) > 1 and len(over) != len(found)):
         return grid
-    texts = [text.replace("*", "").replace("_", " ") for text in near]
-    if not any(map(_TIMES_STEPS.search, texts)) or any(map(_TIMES_OTHERS.search, texts)):
+    if not (alone or any(map(_TIMES_STEPS.search, texts))) or any(map(_TIMES_OTHERS.search, texts)):
         return grid
     if any(c.spec is not None and c.spec.name == "step_time" for c in header(labels, schema)):
         return grid
@@ -684,7 +733,11 @@ def _bare_time(label: str, labels: Sequence[str]) -> str:
     if found[2] and label != label.casefold():
         return ""  # `S` beside `M` and `L`
     beside = any(other != label and unit(other) for other in labels)
-    return "" if label == "s" and not beside else "ms" if told.startswith("m") else "s"
+    return "" if label == "s" and not beside else _in_short(told)
+
+
+def _in_short(printed: str) -> str:
+    return "ms" if printed.casefold().startswith("m") else "s"
 
 
 _TIME_IN_UNIT = re.compile(
@@ -696,7 +749,27 @@ _TIME_IN_UNIT = re.compile(
 )
 """A label of a time with its unit, and of nothing that took it."""
 
-_A_STEP = r"(?:(?:training|optimi[sz]er|global|full|whole) )?(?:step|iter(?:ation)?)s?"
+_A_STEP = r"(?:(?:train(?:ing)?|optimi[sz]er|global|full|whole) )?(?:step|iter(?:ation)?)s?"
+
+_IN_SECONDS = r"(ms|msecs?|milliseconds?|s|secs?|seconds?)"
+
+_STEPS_IN = re.compile(
+    r"(?:(?:^|[(:;,|]|[.] )[\W_]{0,8}"
+    r"|\b(?:tim(?:e|ing)s?|durations?|all|everything|numbers|values|figures|results)"
+    r"(?: (?:is|are|given|measured|shown|reported|all))*(?: in)? )"
+    rf"{_IN_SECONDS} ?(?:/|per) ?{_A_STEP}\b"
+    rf"|\b(?:{_A_STEP}[ -](?:tim(?:e|ing)|latency|duration)s?|times? per {_A_STEP})"
+    rf"(?: (?:is|are|was|were|given|measured|reported|shown))*,? (?:in |\(){_IN_SECONDS}\b",
+    re.IGNORECASE,
+)
+"""A text that says in what the times of steps below it are: `ms per iteration`."""
+
+_ONLY_TIME = re.compile(
+    r"(?:(?:avg\.?|average|mean|median|elapsed|wall[- ]clock) ?)?"
+    r"(?:time|timing|duration|elapsed)s?",
+    re.IGNORECASE,
+)
+"""A label of a time of nobody knows what, without a unit."""
 
 _TIMES_STEPS = re.compile(
     r"(?:(?:^|[(:;,|]|\. )[\W_]{0,8}"
@@ -706,8 +779,9 @@ _TIMES_STEPS = re.compile(
     r"|predict|estimat|simul|theor|reduc|relativ)(?-i:[A-Z])[\w.-]{1,24} (?=step|iter))?"
     r"(?:(?:the|all|our|average|avg\.?|mean|median|measured|wall[- ]clock|elapsed|training|absolute"
     r"|typical|end-to-end|numbers|values|times?|are|is|peak memory and|throughput and) ){0,4}"
-    rf"(?:{_A_STEP}[ -](?:time|latency|duration)s?\b|(?:wall[- ]clock )?(?:time|latency|duration"
-    rf"|seconds|milliseconds|ms|s|sec)s? ?(?:/|per|(?:of|for) (?:an?|one|each)) ?{_A_STEP}\b)"
+    rf"(?:{_A_STEP}[ -](?:tim(?:e|ing)|latency|duration)s?\b"
+    rf"|(?:wall[- ]clock )?(?:time|latency|duration|seconds|milliseconds|ms|s|sec)s?"
+    rf" ?(?:/|per|(?:of|for) (?:an?|one|each)) ?{_A_STEP}\b)"
     r"|(?:单步|每步|单次迭代|每次迭代|迭代)(?:的)?(?:平均)?(?:耗时|时间|用时)"
     r"|(?:ステップ|イテレーション|反復)(?:の)?(?:平均)?(?:所要)?時間"
     r"|(?:스텝|이터레이션)(?:당)? ?(?:평균 )?(?:소요 ?)?시간",

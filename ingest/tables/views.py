@@ -28,7 +28,7 @@ from assay.ingest.columns.headers import (
 )
 from assay.ingest.columns.open_labels import held_or_ran_out
 from assay.ingest.columns.subject import SERVING, numberless, says_how
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, settings_named
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
 from assay.ingest.grids.ratios import comparing, in_ratio, number_in
 from assay.ingest.numbers.units import unit
@@ -879,6 +879,8 @@ def _of_lengths_told(grid: Grid, above: Sequence[Line]) -> bool:
     both = _BOTH_AXES.fullmatch(labels[0].strip("*` ")) if labels else None
     if both and _BATCHES.search(both[2]) and not _LENGTHS.search(labels[0]):
         return False
+    if any(map(_IN_TOKENS.search, labels)):  # of a sequence, or of a batch
+        return _named_lengths(above) and not any("seq_len" in settings_named(x.text) for x in above)
     if any(_LENGTHS.search(line.text) for line in above):
         return True
     in_k = [label for label in labels if _IN_LETTERS.fullmatch(label) and _length(label)]
@@ -931,7 +933,10 @@ _OF_OTHER_BATCHES = re.compile(
 _IN_LETTERS = re.compile(r"([1-9][0-9]{0,3}) ?([kKM])")
 
 
-_OF_LENGTH = re.compile(r"\b(?:seq(?:uence)?s?|seqlen|ctx|context|len(?:gth)?)\b|[=_:]")
+_OF_LENGTH = re.compile(r"\b(?:seq(?:uence)?s?|seqlen|ctx|context|len(?:gth)?|tokens)\b|[=_:]")
+
+_IN_TOKENS = re.compile(r"^[0-9]{3,7}[ -]tokens$|^[0-9]{1,4} ?[kK][ -]tokens$")
+"""A label of so many tokens: `4096 tokens`."""
 
 
 def _of_settings(grid: Grid, schema: Schema) -> Grid:
