@@ -1089,6 +1089,26 @@ def model_of_side(label: str) -> str | None:
     )
 
 
+def set_behind(label: str) -> tuple[str, dict[str, str]]:
+    """The label of a column without the settings that end it, each a name with its number, and
+    what they say: labels of several header rows stand one behind the other.
+
+    >>> set_behind("Kestrel2 34B A100 bs=4"), set_behind("Kestrel2 34B x=4")
+    (('Kestrel2 34B A100', {'batch_size': '4'}), ('Kestrel2 34B', {}))
+    >>> set_behind("Kestrel2 34B TP=2 mbs = 1")
+    ('Kestrel2 34B', {'micro_batch': '1', 'tp': '2'})
+    """
+    rest, said = label, dict[str, str]()
+    while len(rest) <= LONGEST and (found := _SET_BEHIND.search(rest)):
+        told = layout(found[1]) or called(found[1], alone=True)
+        if told.keys() & said.keys():
+            break
+        rest, said = rest[: found.start()], said | told
+    return rest, said
+
+
+_SET_BEHIND = deferred(r"(?<=\S)[ ,]{1,3}([A-Za-z][A-Za-z_-]{0,20} ?= ?[0-9]{1,7}[kK]?)$")
+
 _BESIDE_MODELS = deferred(
     r"(?:full|q?-?lora|sft|dpo|ppo|grpo|(?:full |continued )?(?:pre-?|fine-?)?(?:train|tun)ing"
     r"|q?lora (?:fine-?)?tuning|dense|baseline|ours|base|instruct|chat)",

@@ -98,6 +98,7 @@ FORMAT = Format(
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^ *-{2,}(?: +-{2,}){2,} *$|^\s*\|(?:[^|0-9]*\|){3,}\s*$"  # columns given by dashes or bars
+    r"|^\s*\| *[A-Za-z][^|]{0,40}(?:\| *[0-9][0-9.,]* *){2,40}\|\s*$"
     r"|^(?:[^|=:0-9,]|[A-Za-z][0-9]+)*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|(?:tok(?:en)?|it(?:er)?|step|batche|seq|sequence|im(?:a?ge?)?|sample)s?/s"
     r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b|_per_(?:s|it|batch)"

@@ -183,6 +183,9 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     while top and rule - top < MOST_LINES and _filled(lines[top - 1]):
         if top < rule and _is_apart(lines[top - 1], lines[top]):
             break
+        own = _cut(lines[top:rule], dashes) if top < rule else None
+        if own and _names_of_dashes(lines[top - 1], own, dashes):
+            break
         top -= 1
     several = top > 0 and _SOLID.fullmatch(lines[top - 1].text) is not None
     head = _cut(lines[top:rule], dashes)
@@ -199,9 +202,19 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     behind = next((line.text for line in lines[end : end + 2] if line.text.strip()), "")
     caption = _BELOW.fullmatch(behind)
     begin = top - 1 if several else top
-    return Grid(
-        "text", begin, end, (head,), tuple(rows), caption[1] if caption else "", exact=False
-    )
+    heads: tuple[GridRow, ...] = (head,)
+    if top and not several and (names := _names_of_dashes(lines[top - 1], head, dashes)):
+        begin, heads = top - 1, (names, head)
+    return Grid("text", begin, end, heads, tuple(rows), caption[1] if caption else "", exact=False)
+
+
+def _names_of_dashes(line: Line, head: GridRow, dashes: Sequence[Word]) -> GridRow | None:
+    """The line above a header as its first part, where its names stand over columns whose labels
+    return below each of them: `default | tuned` over `s/step | MFU | s/step | MFU`."""
+    if not _filled(line) or _signed(pieces(line)):
+        return None
+    labels = [each._replace(text=cell.text) for each, cell in zip(dashes, head.cells, strict=True)]
+    return _upper(line, labels) if _names_apart(line, labels) else None
 
 
 def _lists_models(labels: str) -> bool:
@@ -695,7 +708,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         first += 1
     if first >= len(lines):
         return None
-    top = _cells(lines[first])
+    top = _cells(lines[first + _heads_rows(lines, first)])
     if len(head) < len(top) - 1 and len(apart := _at_units(head)) == len(top):
         head = apart  # labels that are wider than their columns
         return _grid(lines, at, first, head, 0)
@@ -709,6 +722,26 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if index not in (0, 1) or (placed_apart and not drifted and not _below(head, top[index:])):
         return None
     return _grid(lines, at, first, head, index, top)
+
+
+def _heads_rows(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line is one name over rows that are indented below it, as groups are headed."""
+    if at + 1 >= len(lines) or len(lines[at].text) > LONGEST_NAME:
+        return False
+    words, below = pieces(lines[at]), pieces(lines[at + 1])
+    if len(words) != 1 or len(below) < FEWEST or not words[0].text[:1].isalpha():
+        return False
+    return words[0].begin < below[0].begin and not words[0].text.endswith((".", ";", ","))
+
+
+LONGEST_NAME = 60
+"""Characters of a line that heads rows."""
+
+
+def _over_all(line: Line, width: int) -> GridRow:
+    """A line with one name as a row whose cell stands over all columns."""
+    (name,) = pieces(line)
+    return GridRow(line, (GridCell(name.text.rstrip(" :"), line.number, name.begin),) * width)
 
 
 def _with_unit(label: Word) -> bool:
@@ -817,10 +850,17 @@ def _grid(
     cells of a full row, of the first one if none is given."""
     top = top or _cells(lines[first])
     rows, end = [], first
-    while end < len(lines) and (placed := _row(lines[end], top, index)) is not None:
+    while end < len(lines):
+        placed = _row(lines[end], top, index)
+        if placed is None and index == 0:
+            at_name = end if lines[end].text.strip() else end + 1  # groups may stand apart
+            if _heads_rows(lines, at_name) and _row(lines[at_name + 1], top, index):
+                placed, end = _over_all(lines[at_name], len(top)), at_name
+        if placed is None:
+            break
         rows.append(placed)
         end += 1
-    said = [cell for row in rows for cell in row.cells[index:] if cell.text]
+    said = [cell for row in rows if not row.one for cell in row.cells[index:] if cell.text]
     counted = sum(is_number(Word(0, 0, cell.text)) for cell in said)
     if len(rows) < ROWS or counted * 2 < len(said):
         return None

@@ -50,9 +50,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
         return
     if separator == "\t" and any(line.column > 1 for line in lines[first:]):
         lines = [*lines[:first], *_with_empty_cells(lines[first:])]
-    over = _over(lines[first], lines[first + 1], separator) if named and lines[first + 1 :] else []
+    overs = _all_over(lines[first : first + 3], separator) if named else []
     rows = list(_rows(lines, first, separator))
-    upper = rows.pop(0) if over else None
+    uppers, rows = rows[: len(overs)], rows[len(overs) :]
     head, width = rows[0], len(rows[0].cells)
     free = normalise(head.cells[-1].text) in _OF_REMARKS
     rows = [_joined(row, width, separator) for row in rows] if free else rows
@@ -69,12 +69,14 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     labels = tuple(_TRIAL.sub("", text) for text in texts) if "datetime_start" in texts else ()
     if len(set(labels)) < len(labels):
         labels = ()
-    heads: tuple[GridRow, ...] = (head,)
-    if upper is not None:
+    heads = [head]
+    for upper, over in zip(reversed(uppers), reversed(overs), strict=True):
         nothing = head.cells[0]._replace(text="", line=upper.line.number)
         spans = tuple(upper.cells[at] if at >= 0 else nothing for at in over)
-        heads = (replace(upper, cells=spans), head)
-    yield Grid(syntax, first, len(lines), heads, tuple(body), labels=labels)
+        heads.insert(0, replace(upper, cells=spans))
+    note = _note_below(body)
+    rows = body[:-1] if note else body
+    yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
 
 
 def _with_empty_cells(lines: Sequence[Line]) -> list[Line]:
@@ -103,7 +105,9 @@ def _below_titles(lines: Sequence[Line], first: int) -> int:
     sign = _sign_of_most(begin)
     most = max(len(_filled(line, sign)) for line in begin)
     wide = [at for at, line in enumerate(begin, first) if 2 * len(_filled(line, sign)) > most]
-    if wide and wide[0] > first and _over(lines[wide[0] - 1], lines[wide[0]], sign):
+    if wide and wide[0] > first + 1 and len(_all_over(lines[wide[0] - 2 : wide[0] + 1], sign)) > 1:
+        wide[0] -= 2
+    elif wide and wide[0] > first and _all_over(lines[wide[0] - 1 : wide[0] + 1], sign):
         wide[0] -= 1
     titles = wide and all(
         len(_filled(line, sign)) < 2 or _groups(line, lines[wide[0]], sign)
@@ -132,15 +136,27 @@ def _groups(upper: Line, lower: Line, sign: str) -> bool:
     return clear and not any(map(_number, (*over, *apart)))
 
 
-def _over(upper: Line, lower: Line, sign: str) -> list[int]:
+def _all_over(lines: Sequence[Line], sign: str) -> list[list[int]]:
+    """Which columns stand under each name of the lines above a header, one or two of them, the
+    uppermost first; nothing where the first line is the header."""
+    texts = [[text.strip() for text in separated(line.text, sign)] for line in lines]
+    if len(texts) == len(("names", "names", "labels")) and (low := _over(texts[1], texts[2])):
+        named = [f"{texts[1][at] if at >= 0 else ''} {label}".strip()
+                 for at, label in zip(low, texts[2], strict=True)]  # fmt: skip
+        if high := _over(texts[0], named):
+            return [high, low]
+    over = _over(texts[0], texts[1]) if texts[1:] else []
+    return [over] if over else []
+
+
+def _over(names: Sequence[str], labels: Sequence[str]) -> list[int]:
     """Which columns stand under each name of a line above a header, where the same labels return
     under every one of two names or more: of each column the place of its name, -1 for none."""
-    names, labels = (separated(line.text, sign) for line in (upper, lower))
-    begins = [at for at, name in enumerate(names) if name.strip()]
+    begins = [at for at, name in enumerate(names) if name]
     if len(begins) < 2 or len(names) != len(labels) or any(map(_number, names)):
         return []
     width = begins[1] - begins[0]
-    below = [[label.strip() for label in labels[at : at + width]] for at in begins]
+    below = [labels[at : at + width] for at in begins]
     apart = all(b - a >= width for a, b in pairwise(begins))
     if width < 2 or not apart or below.count(below[0]) < len(below) or not all(below[0]):
         return []
@@ -188,6 +204,31 @@ def _joined(row: GridRow, width: int, separator: str) -> GridRow:
 
 
 _IN_WORDS = re.compile(r"\W*[^\W\d_]")
+
+
+def _note_below(rows: Sequence[GridRow]) -> str:
+    """The remark that the last row of a sheet makes on all that stand above it, in one cell."""
+    cells = rows[-1].cells if len(rows) > 1 else ()
+    if not cells or not (len(cells) == 1 or rows[-1].one) or _OF_SOME.search(cells[0].text):
+        return ""
+    found = _NOTE.match(cells[0].text)
+    return cells[0].text[found.end() :] if found and " " in cells[0].text.strip("# ") else ""
+
+
+_NOTE = re.compile(
+    r"#+\s*(?=\S)|\W{0,3}(?:notes?|settings?|setup|config(?:uration)?|all(?= runs)|remarks?|注|备注"
+    r"|Anmerkung|Hinweis)(?:\s?[:.：]|(?= runs))\s*",
+    re.IGNORECASE,
+)
+
+
+_OF_SOME = re.compile(
+    r"\b(?:rows?|lines?|entr(?:y|ies)|(?:run|job|case)s? #?[0-9]|first|last|third|except|but|only"
+    r"|crash\w*|fail\w*|killed|OOM|oom|skipped|re-?run|todo|with|without|when|if|would|next|baseline"
+    r"|repeated|others?|some|most)\b|[*†‡?]|行|除|其余",
+    re.IGNORECASE,
+)
+"""In a remark that may be of some rows alone: `run 3 crashed on 64 GPUs`."""
 
 
 def _title(row: GridRow, width: int) -> GridRow:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.ingest.grids.aligned import MEASURES
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.schema.record import Line
 
@@ -75,7 +76,7 @@ ROWS = 2
 def barred_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table without a rule: bars between labels, one with a unit in brackets, and between
     the cells of the lines right below, whose first are numbers; or bars around all of them, where
-    each row has numbers with their units."""
+    each row has numbers with their units, or nothing but numbers below labels or behind them."""
     at = 0
     while at < len(lines):
         text, near = lines[at].text, lines[at + 1 : at + 2]
@@ -84,12 +85,42 @@ def barred_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         end, rows = _rows(lines, at + 1, len(head.cells)) if head else (at + 1, [])
         told = enclosed and all(_IN_UNITS.search(row.line.text) for row in rows)
         numbered = len(rows) >= ROWS and all(_number(row.cells[0].text) for row in rows)
+        if head is None and (head := _above_numbers(lines, at)):
+            end, rows = _rows(lines, at + 1, len(head.cells))
+            told = _all_numbers(head, rows)
         if head and rows and (told or numbered):
             cells = (cell._replace(text=cell.text.rstrip(" :")) for cell in head.cells)
             labels = GridRow(head.line, tuple(cells))
             body = tuple(GridRow(row.line, row.cells) for row in rows)
             yield _blanks_apart(Grid("text", at, end, (labels,), body, exact=False))
         at = max(end, at + 1) if head else at + 1
+
+
+def _above_numbers(lines: Sequence[Line], at: int) -> _Row | None:
+    """The first of some lines with bars around and between as many cells, if it has three or more;
+    whether these are numbers is to be seen."""
+    texts = [line.text.strip() for line in lines[max(0, at - 1) : at + 2]]
+    if not _BARRED.fullmatch(texts[-1]) or not _BARRED.fullmatch(lines[at].text.strip()):
+        return None
+    return None if at and texts[0].startswith("|") else _cells(lines[at])
+
+
+_BARRED = re.compile(r"\|(?:[^|]{1,80}\|){3,40}")
+
+
+def _all_numbers(head: _Row, rows: Sequence[_Row]) -> bool:
+    """Whether all cells are numbers but the labels in the first line of a table, one of which says
+    what was measured, or those in the first column, where all that stands above it is numbers."""
+    texts = [[cell.text for cell in row.cells] for row in (head, *rows)]
+    first = [row[0] for row in texts]
+    behind = [all(_number(t.rstrip("% ")) or _NOTHING.fullmatch(t) for t in row[1:])
+              for row in texts]  # fmt: skip
+    if all(behind):
+        named = all(any(map(str.isalpha, text)) for text in first)
+        return named and len({*first}) == len(first) and any(map(MEASURES.search, first[1:]))
+    labelled = all(any(map(str.isalpha, text)) for text in texts[0])
+    measured = any(MEASURES.search(text) for text in texts[0])
+    return len(rows) >= ROWS and labelled and measured and all(behind[1:])
 
 
 _PIECE = re.compile(r"\S+(?: \S+)*")

@@ -52,6 +52,8 @@ _MARKS = (
     (re.compile(r"(?<=[0-9}]\$)\^\s*\{?\s*(?:\\(?:d?dagger|ast|star)|\*{1,3}"
                 r"|[a-h](?![A-Za-z]))"), ""),
     (re.compile(r"_\s*\{?\s*(?=\\pm|±)"), " "),
+    (re.compile(r"(?<=[\w$%)}] )\\(?:(?:long)?rightarrow|Rightarrow|to)(?=[\s$]{1,4}[\w~])"
+                r"|(?<=[\w$%)}])\\(?:(?:long)?rightarrow|Rightarrow|to)(?=[\s$]{1,4}[\w~])"), "→"),
     (re.compile(r"\\(?:up|down|right|left)arrow"), ""),
     (re.compile(r"\\times"), "x"), (re.compile(r"\\pm"), " ± "),
     (re.compile(r"\\sim|\\approx"), "~"),

@@ -94,7 +94,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
     each = map(_said_again, map(_under_title, apart(held or list(delimited_blocks(lines)))))
-    found = map(_in_digits, map(_undivided, each))
+    found = map(_in_digits, map(_undivided, map(_in_strokes, each)))
     yield from _all_pointed(found, lines, declared=declared)
 
 
@@ -172,6 +172,37 @@ _IN_THOUSANDS = re.compile(
 """A number with blanks between its thousands, and what stands in brackets behind it."""
 
 _BLANK = re.compile(r"\s")
+
+
+def _in_strokes(grid: Grid) -> Grid:
+    """A grid whose cells have strokes for the words in the units of their numbers: `4,100 tokens/s
+    per GPU`, `150 TFLOP/s per GPU`, `3.1 samples per second`."""
+    if not any("per " in cell.text for row in grid.rows for cell in row.cells):
+        return grid
+
+    def short(text: str) -> str:
+        found = _PER.fullmatch(text) if "per " in text and len(text) <= LONGEST_UNIT else None
+        if found is None:
+            return text
+        per = "/s" if found[3] or found[2].endswith("/s") else ""
+        return f"{found[1]}{found[2].removesuffix('/s')}{per}{'/GPU' if found[4] else ''}"
+
+    rows = (
+        replace(row, cells=tuple(cell._replace(text=short(cell.text)) for cell in row.cells))
+        for row in grid.rows
+    )
+    return replace(grid, rows=tuple(rows))
+
+
+LONGEST_UNIT = 60
+"""Characters of a cell that is a number with its unit."""
+
+_PER = re.compile(
+    r"([~≈]?[0-9][0-9.,]{0,12} ?[kKM]? ?)"
+    r"((?:tok(?:en)?s?|samples?|seq(?:uence)?s?|im(?:a?ge?)?s?)(?:/s)?|[GTP]FLOPs?(?:/s)?"
+    r"|[GTP]FLOPS)( per s(?:ec(?:ond)?)?)?"
+    r"( per (?:GPU|[HXNTD]PU|device|chip|card|accelerator))?"
+)
 
 
 def _in_digits(grid: Grid) -> Grid:

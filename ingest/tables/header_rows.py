@@ -116,12 +116,21 @@ _LEAST_FILLED = 2
 """Cells of a row that is no title."""
 
 
+def _names_and_values(grid: Grid) -> bool:
+    """Whether a grid of two columns has no label over the second, and names in the first, each
+    once: Markdown asks for a header where there is none."""
+    if grid.width != len(("name", "value")) or grid.heads[-1].cells[1].text:
+        return False
+    names = [row.cells[0].text for row in grid.rows if row.cells]
+    return len({*names}) == len(names) and all(any(map(str.isalpha, name)) for name in names)
+
+
 def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
     """The grid with its first row for a second header, where that names more quantities, or holds
     nothing but what each column was run with below a label over all of them: a `side`, or the
     numbers that its corner or that label counts."""
     upper = _over(grid, side, schema)
-    if not upper:
+    if not upper or _names_and_values(grid):
         return grid
     row = grid.rows[0]
     counted = _counted_below(upper, row, schema)

@@ -45,11 +45,25 @@ _NAMED = {
 
 _BY_STROKE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})")
 
+_ARROW = r"\s*(?:→|⇒|⟶|➔|-{1,2}>|=>)\s*"
+
+_BY_ARROW = re.compile(
+    rf"([~≈]?\s*[0-9][0-9.,]*(?:\s?[A-Za-z%][A-Za-z/%]{{0,14}})?){_ARROW}"
+    r"([~≈]?\s*[0-9][0-9.,]*(?:\s?[A-Za-z%][A-Za-z/%]{0,14})?)(?:\s*[(（\[][^()（）\[\]]{1,16}[)）\]])?"
+)
+"""A number before a change and one behind it, and perhaps how they compare: `61.0 → 56.4 (-8%)`."""
+
+_CHANGED = re.compile(
+    rf"(.+?)\s*(?:[(（\[]\s*|[,:;–—]\s+)([^()（）\[\],→⇒⟶➔=>/]{{2,30}}?){_ARROW}([^()（）\[\],→⇒⟶➔=>/]{{2,30}}?)"
+    r"\s*[)）\]]?"
+)
+"""A quantity and what each of its two numbers is of: `TFLOPS/GPU (before → after)`."""
+
 _DIGIT = re.compile("[0-9]")
 
-_APART = re.compile(r"[(（\[/]|,.*%")
+_APART = re.compile(r"[(（\[/→⇒⟶➔>]|,.*%")
 
-_TWO_PARTS = re.compile(r"[(（\[{/|,;&+]")
+_TWO_PARTS = re.compile(r"[(（\[{/|,;&+→⇒⟶➔>]")
 """A sign that stands in every cell of two numbers, however it is written."""
 
 _SAID = re.compile(
@@ -189,7 +203,7 @@ def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
     if 2 * sum(_APART.search(text) is not None for text in held) <= len(held):
         return None  # most are one number: there may be many of them
     said = [plain(text) for text in held]
-    for form in (*_NAMED, _IN_BRACKETS, _BY_STROKE):
+    for form in (*_NAMED, _BY_ARROW, _IN_BRACKETS, _BY_STROKE):
         name = _NAMED.get(form, "")
         pairs = sum(name in text and form.fullmatch(text) is not None for text in said)
         if pairs and pairs * 2 > len(said):
@@ -208,6 +222,8 @@ def _labels(
     that something was fast does so with the unit that its numbers print."""
     if form in _NAMED:
         return (label, _NAMED[form]) if _quantity(label, schema) else None
+    if form is _BY_ARROW:
+        return _of_both_sides(label, schema)
     if form is _BY_STROKE and (told := _both_named(label, schema)):
         return told
     if found := _BESIDE.fullmatch(label):
@@ -238,6 +254,18 @@ def _labels(
         return label, beside.rsplit(maxsplit=1)[-1]
     named = {m[0] for line in above for m in _SHARED.finditer(line.text) if _quantity(m[0], schema)}
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
+
+
+def _of_both_sides(label: str, schema: Schema) -> tuple[str, str] | None:
+    """The labels of the numbers on both sides of an arrow, where theirs names the quantity and what
+    each is of: `Peak GB (eager → compiled)`."""
+    found = _CHANGED.fullmatch(label)
+    if not found or not _quantity(found[1], schema) or found[2].strip() == found[3].strip():
+        return None
+    if any(_quantity(side.strip(), schema) or _DIGIT.match(side) for side in found.groups()[1:]):
+        return None
+    one, other = (_set_apart((found[1], found[1]), side.strip())[0] for side in found.groups()[1:])
+    return one, other
 
 
 def _with_printed_unit(
@@ -620,7 +648,7 @@ def _two(text: str, labels: tuple[str, str]) -> tuple[str, str]:
     bare = plain(text) if len(text) <= LONGEST else text
     if units := _BY_UNITS.fullmatch(bare):
         return _SHARE_NAMED.sub("%", units[1]), _SHARE_NAMED.sub("%", units[3])
-    forms = (*_NAMED, _IN_BRACKETS, _BY_STROKE)
+    forms = (*_NAMED, _BY_ARROW, _IN_BRACKETS, _BY_STROKE)
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     if found is None and _OF_THE_CLUSTER.match(labels[0]):
         return "", text

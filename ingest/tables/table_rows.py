@@ -43,7 +43,7 @@ from assay.ingest.columns.column_cells import (
     whole_numbers,
     whose_batches,
 )
-from assay.ingest.columns.composite import called, model_of_side, remark
+from assay.ingest.columns.composite import called, model_of_side, remark, set_behind
 from assay.ingest.columns.footnotes import (
     NEAR,
     WITHIN,
@@ -1093,9 +1093,10 @@ class _Table:
         """Fill a record with what the label of its group says."""
         head = self.view.grid.heads[-1].cells[group.at or 0]
         record.other.append(("column", group.label))
+        named, behind = set_behind(group.label)
         for name, told in _of_slices(group.label, head).items():
             record.cells.setdefault(name, told)
-        for name, text in (group.said or {}).items():
+        for name, text in {**behind, **(group.said or {})}.items():
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
             record.cells.setdefault(name, told)
@@ -1109,7 +1110,7 @@ class _Table:
                 if one
                 else cell._replace(state="unknown")
             )
-        if "model" not in record.cells and (of_model := model_of_side(group.label)):
+        if "model" not in record.cells and (of_model := model_of_side(named)):
             record.cells["model"] = Cell(of_model, head.line, head.column, value_origin="stated")
         if "seq_len" not in record.cells and (length := length_named(group.label)):
             told = Cell(length, head.line, head.column, value_origin="stated")

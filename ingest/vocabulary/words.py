@@ -665,7 +665,8 @@ def _time(words: Words) -> Said | None:
         return None
     units = every & set(TIMES)
     named |= over & _TAKES
-    named |= over & {"elapsed", "walltime", "wallclock"} if under else set()
+    elapsed = {"elapsed", "walltime", "wallclock"} | ({"clock"} if "wall" in over else set())
+    named |= over & elapsed if under else set()
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
     fillers = {"time", "latency", "duration", "runtime", "global", "optimizer", "elapsed"}
