@@ -292,8 +292,11 @@ def in_title(line: Line) -> dict[str, Cell]:
     return found
 
 
-_TIMES = deferred(r"(?<![A-Za-z])[x×*] ?$")
-"""In front of a factor: `4 nodes x 8 GPUs`."""
+_TIMES = deferred(
+    r"(?:\b(?:nodes?|servers?|hosts?|machines?|boxes)|(?<![\w.,])[0-9]{1,4}) ?[x×] ?$",
+    re.IGNORECASE,
+)
+"""In front of the devices of each node: `4 nodes x 8 GPUs`."""
 
 _OF_A_NOUN = deferred(r"(?<!\bmodel)(?<=[A-Za-z]) size$", re.IGNORECASE)
 """The last word of a label of two: `Batch size = 256` is no size of a model."""
