@@ -273,7 +273,7 @@ def _of_settings(record: Record, text: str, at: Span) -> str:
     """The model that a cell names before settings of its run, `Kite-7B TP4 PP2`, which the row is
     given; elsewhere all of the cell."""
     parts = composed(text)
-    if "model" not in parts or not set(parts) - {"model", "dtype"}:
+    if "model" not in parts or not set(parts) - {"model", "model_size", "dtype"}:
         return text
     record.other.append(("model", text))  # as another table may call it
     for name, value in parts.items():
