@@ -28,7 +28,7 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
@@ -93,7 +93,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    each = map(_said_again, map(_under_title, apart(held or list(delimited_blocks(lines)))))
+    each = map(_under_title, apart(held or list(delimited_blocks(lines))))
     found = map(_in_digits, map(_undivided, map(_in_strokes, each)))
     yield from _all_pointed(found, lines, declared=declared)
 
@@ -118,33 +118,6 @@ def _under_title(grid: Grid) -> Grid:
     title = plain(grid.heads[0].cells[0].text)
     caption = f"{grid.caption.rstrip(' .:')}. {title}" if grid.caption else title
     return replace(grid, heads=grid.heads[1:], caption=caption)
-
-
-def _said_again(grid: Grid) -> Grid:
-    """A grid with what stands above for each sign that says that it stands here, too: `8B` over `"`
-    or `同上`."""
-    if not any(_AGAIN.fullmatch(cell.text) for row in grid.rows for cell in row.cells):
-        return grid
-    rows, above = list[GridRow](), tuple[GridCell, ...]()
-    for row in grid.rows:
-        cells = tuple(
-            cell._replace(text=above[at].text)
-            if at < len(above) and _AGAIN.fullmatch(cell.text) and above[at].text else cell
-            for at, cell in enumerate(row.cells)
-        )  # fmt: skip
-        rows.append(row if row.one else replace(row, cells=cells))
-        above = () if row.one or row.blank else cells
-    return replace(grid, rows=tuple(rows))
-
-
-_AGAIN = re.compile(
-    r"[-–—\s]{0,3}(?:[\"”“″〃]|''|,,|``|&quot;)[-–—\s]{0,3}"
-    r"|\(?(?:ditto|dito|dto\.?|[ií]dem|do\.|id\."
-    r"|(?:(?:the )?same )?as above|see above|(?:wie|siehe) oben"
-    r"|s\. ?o\.|同上|上同|同前|상동)\)?",
-    re.IGNORECASE,
-)
-"""A cell that says that it holds what the one above it does."""
 
 
 def _undivided(grid: Grid) -> Grid:

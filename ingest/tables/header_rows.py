@@ -79,8 +79,9 @@ def with_dittos(grid: Grid, schema: Schema) -> Grid:
 
 
 _DITTO = re.compile(
-    r"[(（]?(?:同上|〃|″|”|″|\"|''|-\"-|-//-|—//—|ditto|do\.|same as above|as above|(?:see )?above"
-    r"|dito|dto\.?|wie oben|s\. ?o\.|idem|id\.|ídem"
+    r"[-–—/\s]{0,4}(?:[\"”“″〃]|''|,,|``|&quot;)[-–—/\s]{0,4}"
+    r"|[(（]?(?:同上|上同|同前|ditto|dito|dto\.?|[ií]dem|do\.|id\.|(?:(?:the )?same )?as above"
+    r"|(?:see )?above|(?:wie|siehe) oben|s\. ?o\."
     r"|상동|위와 (?:같음|동일)|то же|上と同じ|同じ)[)）]?",
     re.IGNORECASE,
 )
