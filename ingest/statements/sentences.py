@@ -283,7 +283,7 @@ _RECOMPUTED = deferred(
 
 _CHECKPOINTED = deferred(
     r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
-    r"|(?:recomputation|(?<![A-Za-z] )(?<![A-Za-z]-)check-?pointing)"
+    r"|(?:re-?comput(?:e|ation)|(?<![A-Za-z] )(?<![A-Za-z]-)check-?pointing)"
     r"(?= (?:(?:is|was|were|turned|switched|always) ){0,3}(?:on|off|disabled|enabled|not)\b)"
     r"|remat(?:eriali[sz]ation)?|(?:grad(?:ient)?|act(?:ivation)?)\.?[ -]?(?:ckpt|checkpointing))\b"
     r"(?![ -](?:polic|granular|sav|load|file|dir|director|interval|frequen|over|cost|format|option)"
@@ -354,6 +354,8 @@ _FLASH = deferred(
     r"(?<![A-Za-z0-9_])(?:flash[ -_]?att(?:ention|n)"
     r"(?:_v?[1-3](?![A-Za-z0-9_])|(?![A-Za-z_])(?:[ -]?v?[1-3](?:\.[0-9]+)*)?)"
     r"|attention(?: backend| kernel)? ?[:=] ?(?:\w+ )?flash\b)"
+    r"(?P<out>(?: (?:is|was|are|were|has been|turned|switched))* (?:off|disabled|unused"
+    r"|not (?:used|enabled))\b(?! (?:for|in|on|at|when|where|if|unless|with) (?!all|every|each)))?"
     r"|(?P<plain>\b(?:eager|unfused|naive|un-fused|vanilla)(?: PyTorch)?[ -](?:(?:softmax"
     r"|self)[ -])?"
     r"attention\b|\battn_implementation\W{1,4}eager\b|\battention(?: backend| kernel"

@@ -383,7 +383,13 @@ _STATED = re.compile(
     r"|^[\s>*+_`-]*(?:all|every\w*)\b(?: (?!but|except|full)[\w-]+){0,4}? (?:q-?)?"
     r"(?:lora|dora)\b(?!.*\b(?:but|except|apart|unless)\b)"
     r"|^[\s>*+_`-]*(?:[48]-bit )?(?:q-?)?(?:lora|dora)[ -](?:fine-?tun(?:ing|ed)|tuning|training"
-    r"|SFT|runs?)\b(?!.*\b(?:is|can|could|needs?|than|vs|supports?|supported|available|not)\b)",
+    r"|SFT|runs?)\b(?!.*\b(?:is|can|could|needs?|than|vs|supports?|supported|available|not)\b)"
+    r"|^[\s>*+_`-]*(?:we )?(?:only )?(?:train(?:ed)? )?(?:only )?(?:the )?(?:q-?)?(?:lora|dora) "
+    r"(?:adapters?|weights|matrices|layers|parameters)(?:(?<=[a-z]) only\b| (?:are|were|is|was|get"
+    r"|receive) (?:trained|updated|tuned|learned|gradients))"
+    r"|^[\s>*+_`-]*(?:q-?)?(?:lora|dora)\b[ ,(:]{1,2}(?:with |of |adapters? )?(?:rank|r|alpha)\b"
+    r"(?: of)? ?[=:]? ?[0-9](?!.*\b(?:vs|versus|than|can|could|needs?|supports?|gives?|takes?)\b)"
+    r"|^[\s>*+_`-]*PEFT: ?[*_`]*(?:q-?)?(?:lora|dora)\b",
     re.IGNORECASE,
 )
 """A statement of what is trained: `All runs are LoRA`, `QLoRA fine-tuning of 7B on one L4`."""
