@@ -123,6 +123,21 @@ _OF_A_GUESS = re.compile(
 )
 """The name of a row that was not measured: `Theoretical peak`, `64 (projected)`, `Target`."""
 
+_NOT_YET = re.compile(
+    r"(?:still |only |not yet )?(?:planned|scheduled|queued|to ?do|tbd|pending|not started"
+    r"|not (?:yet )?(?:run|measured|started|done)|计划中?|未开始|待测|排队中?)"
+    r"(?: \([^()]{1,30}\))?\W*",
+    re.IGNORECASE,
+)
+"""All of a text of a row whose run is still to come, as under `Status`."""
+
+_NUMBER_OF_A_GUESS = re.compile(
+    rf"[^()\[\]]*[0-9][^()\[\]]*[(\[](?:{_GUESS}|goal|target|planned|expected|est\.?|extrap\.?|proj\.?"
+    r"|预测|估算|预估|目标|计划)[)\]]\W*",
+    re.IGNORECASE,
+)
+"""A number that says of itself that it was not measured: `800 (goal)`, `1536 (extrapolated)`."""
+
 
 _SIGN = r"\\?(\*{1,2}|[†‡§¹²³])"
 
@@ -171,4 +186,16 @@ def foreseen(record: Record) -> bool:
 
 @lru_cache(maxsize=REMEMBERED)  # rows repeat their texts
 def _is_foreseen(text: str) -> bool:
-    return any(map(str.isalpha, text)) and _OF_A_GUESS.fullmatch(plain(text)) is not None
+    bare = plain(text) if any(map(str.isalpha, text)) else ""
+    return any(form.fullmatch(bare) for form in (_OF_A_GUESS, _NOT_YET))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_guess(text: str) -> bool:
+    """Whether the number in a cell says of itself that it was not measured.
+
+    >>> is_guess("800 (goal)"), is_guess("**1536** (extrapolated)"), is_guess("312 (peak)")
+    (True, True, False)
+    """
+    noted = text.rstrip("*_` ").endswith((")", "]"))
+    return noted and _NUMBER_OF_A_GUESS.fullmatch(plain(text)) is not None

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
@@ -185,6 +186,7 @@ from assay.ingest.tables.named_above import (
 from assay.ingest.tables.no_runs import (
     foreseen,
     guessed_above,
+    is_guess,
     made_ready,
     signed_so,
     signs_of_guesses,
@@ -739,7 +741,21 @@ class _Table:
 
     @cached_property
     def _trained(self) -> bool:
-        return trained_here([*self.place.titles, *self.place.near])
+        """Whether the text above the table speaks of training, or the note right below it."""
+        above = [*self.place.titles, *self.place.near]
+        return trained_here(above) or (not served_here(above) and trained_here(self._note_below))
+
+    @cached_property
+    def _note_below(self) -> Sequence[Line]:
+        """The paragraph right below the table, unless it opens another one."""
+        if self.long:
+            return []
+        below = self.lines[self.grid.end : self.grid.end + MOST_OF_A_NOTE]
+        rest = list(dropwhile(lambda line: not line.text.strip(), below))
+        note = list(takewhile(lambda line: bool(line.text.strip()), rest))
+        behind = rest[len(note) : len(note) + 2]
+        opens = any(_OPENS_GRID.match(line.text) for line in (*note, *behind))
+        return [] if opens or any(_MAY_OPEN.search(line.text) for line in note) else note
 
     @cached_property
     def _several(self) -> bool:
@@ -911,7 +927,8 @@ class _Table:
         elif self.signs and signed_so([cell.text for cell in row.cells], self.signs):
             return  # not measured, as a note says
         else:
-            found = [self._record(row, group) for group in self.view.groups]
+            groups = [group for group in self.view.groups if not _of_a_guess(row, group)]
+            found = [self._record(row, group) for group in groups]
             held.refused += [each for each in found if isinstance(each, Diagnostic)]
             held.records += [
                 each for each in found
@@ -1149,6 +1166,8 @@ class _Table:
                     record.cells[name] = Cell(cell.text, cell.line, cell.column, scale, kind, state)
                 continue
             numeric = column.spec is not None and column.spec.numeric
+            if numeric and is_guess(cell.text):
+                continue
             if self._notes and (not numeric or devices(cell.text)):  # `8x V100*`
                 cell = self._unmarked(cell)
             if side and column.spec is None and place not in group.own and devices(cell.text):
@@ -1481,6 +1500,9 @@ _OF_ALL_NUMBERS = re.compile(
 )
 """A sentence that begins with all numbers of a table."""
 
+MOST_OF_A_NOTE = 12
+"""Lines below a table in which a note on it stands."""
+
 _MAY_OPEN = re.compile(r"[:：]\s*$|^\s*(?:#|\||<table|\+[-=])")
 """A line below a table that belongs to what follows."""
 
@@ -1543,6 +1565,20 @@ def _over_rows(row: GridRow) -> bool:
 
 
 _IN_BOLD = re.compile(r"\s*(?:(\*{1,3}|__?)(?=\S)[^*|]+\1|<(b|strong|em|i)>[^<>]+</\2>)\s*:?\s*")
+
+
+def _of_a_guess(row: GridRow, group: Group) -> bool:
+    """Whether a row is of a run that nobody made: a setting of it is foreseen, or all that would
+    have been measured."""
+    told = [
+        (column.spec.quantity, is_guess(row.cells[at].text))
+        for at, column in group.placed
+        if column.spec is not None and at < len(row.cells) and row.cells[at].text
+    ]
+    measured_so = [guess for measure, guess in told if measure]
+    return any(guess for measure, guess in told if not measure) or (
+        any(measured_so) and all(measured_so)
+    )
 
 
 def _sums_up(row: GridRow, view: View) -> bool:
