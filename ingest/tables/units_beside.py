@@ -364,6 +364,17 @@ _RATE_OF_EACH = re.compile(
 )
 """An item of a sentence that is a rate of one device and nothing else."""
 
+_RATE_OF_JOB = re.compile(
+    r"(?:^|[,:;(–—]\s*|\b(?:and|are|in|as|is|give|list|show|report|measure|mean|median)\s+)"
+    r"[*_`]{0,2}(?P<things>tok(?:en)?s?|samples?|seq(?:uence)?s?|images?|imgs?)"
+    r"(?:\s?/\s?|\s+per\s+)s(?:ec(?:ond)?)?[*_`]{0,2},? [*_`(]{0,2}"
+    r"(?:(?:of|for|over) the (?:whole|entire|full) (?:job|run|cluster)"
+    rf"|(?:of|for|over|across|summed over|added over) all (?:the )?(?:[0-9]+ )?{A_DEVICE}s"
+    r"(?: together)?)\b",
+    re.IGNORECASE,
+)
+"""The same of a rate of the whole job: `tokens/s of the whole job`."""
+
 _TELLS = re.compile(
     r"\b(?:reach\w*|achiev\w*|g[eo]ts?|than|from|drops?|falls?|rises?|improv\w*|only|about|up to"
     r"|vs|versus|compared?|unlike|not|if|total|whole|all (?:the )?(?:GPUs|devices|cards)|inference"
@@ -386,19 +397,24 @@ def _as_listed(text: str) -> _Scope | None:
     'per GPU'
     >>> _as_listed("tokens/s and tokens/s per GPU"), _as_listed("We reach 900 tokens/s per GPU.")
     (None, None)
+    >>> _as_listed("Table B - Llama-3.2-3B, tokens/s of the whole job").whose
+    '(total)'
     """
     if len(text) > LONGEST or "|" in text or not _A_RATE_OF_THINGS.search(text):
         return None
     bare = unmarked(text)
     for sentence in _SENTENCE_END.split(bare):
-        found = [*_RATE_OF_EACH.finditer(sentence)]
-        if len(found) != 1 or _TELLS.search(sentence):
+        of_one = [*_RATE_OF_EACH.finditer(sentence)]
+        found = of_one or [*_RATE_OF_JOB.finditer(sentence)]
+        rest = sentence[: found[0].start()] + sentence[found[0].end() :] if found else sentence
+        if len(found) != 1 or _TELLS.search(sentence if of_one else rest):
             continue
         if len(_A_RATE_OF_THINGS.findall(bare)) != 1:
             return None
         tokens = found[0]["things"].casefold().startswith("tok")
         rated = {"tokens_per_s"} if tokens else {"samples_per_s", "item_rate"}
-        return _Scope("per GPU", frozenset(rated), of_all_numbers=False, listed=True)
+        whose = "per GPU" if of_one else "(total)"
+        return _Scope(whose, frozenset(rated), of_all_numbers=False, listed=True)
     return None
 
 
