@@ -45,6 +45,19 @@ _WITH_CELL = deferred(
 )
 """Rows with a cell of a text that the sentence quotes."""
 
+_OURS = deferred(
+    r"^[\s>*_`-]*(?:ours|our (?:own )?(?:rows?|runs?|numbers?|results?|system|entry|entries"
+    r"|measurements?)|this work)(?: \([^()]{1,40}\))?[*_`]*(?:: | (?:uses?|used|(?:is|are|was|were"
+    r"|ran)(?: (?:run|trained|measured|obtained|taken))? (?:with|in|on|using|at)|has|have|had)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins on the rows of a table that its authors measured: `Ours: 64 A100, …`."""
+
+_IS_OURS = deferred(r"\bours\b|\bthis work\b|^\W*(?:we|us)\W*$|本文|我们", re.IGNORECASE)
+"""A cell of such a row."""
+
+OURS = "ours"
+
 _TURNS = {"first": 0, "top": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4,
           "last": -1, "bottom": -1, "final": -1}  # fmt: skip
 
@@ -57,6 +70,8 @@ _IN_PLACE = deferred(
     re.IGNORECASE,
 )
 """Rows by their place in their table: `the last row`, `the first two rows`."""
+
+_OF_US = deferred(r"\b(?:[Oo]urs?|[Tt]his work)\b")
 
 _A_VALUE = deferred(r"\W*(?:(?:with|at|on|in) )?(?P<n>[0-9][0-9,]*)(?: instead)?\W*")
 
@@ -120,7 +135,9 @@ def _in_place(rows: Sequence[Record], turn: int, many: int) -> set[int]:
     """The lines of so many rows of one table, from the first or the last on; of several tables, or
     of one with other lines between its rows, none."""
     held = sorted({row.line for row in rows})
-    if len(held) <= max(many, abs(turn + 1)) or len({b - a for a, b in pairwise(held)}) != 1:
+    if len(held) <= many or len(held) < turn + many:
+        return set()
+    if len({b - a for a, b in pairwise(held)}) != 1:
         return set()
     return set(held[turn : turn + many] if turn >= 0 else held[turn - many + 1 :])
 
@@ -135,6 +152,8 @@ def _is_marked(row: Record, text: str, saying: _Saying) -> bool:
     if not saying.by_cell:
         return _has(text, saying.sign)
     cells = [*(cell.text for cell in row.cells.values()), *(text for _, text in row.other)]
+    if saying.sign == OURS:
+        return any(map(_IS_OURS.search, cells))
     return any(cell.strip(' `*"').casefold() == saying.sign.casefold() for cell in cells)
 
 
@@ -152,7 +171,7 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     """The sentences on rows with a sign, with what they say of these and of the others."""
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
-        told = any(form.search(text) for form in (_MARKED, _WITH_CELL, _IN_PLACE))
+        told = any(form.search(text) for form in (_MARKED, _WITH_CELL, _IN_PLACE, _OF_US))
         if len(text) > LONGEST or not told:
             continue
         at, last = 0, ""
@@ -161,7 +180,8 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
             earlier, last = last, sentence
             of_sign = _MARKED.search(sentence)
             by_cell = None if of_sign else _WITH_CELL.search(sentence)
-            if found := of_sign or by_cell or _IN_PLACE.search(sentence):
+            ours = _OURS.match(sentence)
+            if found := of_sign or by_cell or ours or _IN_PLACE.search(sentence):
                 before, behind = sentence[: found.start()], sentence[found.end() :]
                 apart = _EXCEPT.search(before)
                 rest = before[: apart.start()] if apart else said_of_others(behind)
@@ -169,12 +189,13 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
                 behind = without_others(behind)
                 own = _THEY.sub("", behind, count=1).strip(" ,.;:)")
                 marked = _settings(own) or _same_setting(before or earlier, own)
+                others = others or _same_setting(own, rest)
                 if marked or others:
                     places = tuple(placed(paragraph, begin, begin + len(sentence.rstrip())))
                     said = Explanation(marked, places[0][0], places)
                     sign = of_sign["sign"].lstrip("\\") if of_sign else ""
-                    sign = by_cell["cell"].strip() if by_cell else sign
-                    yield _Saying(sign, by_cell is not None, _place(found), marked, others, said)
+                    sign = by_cell["cell"].strip() if by_cell else OURS if ours else sign
+                    yield _Saying(sign, bool(by_cell or ours), _place(found), marked, others, said)
 
 
 def _place(found: re.Match[str]) -> tuple[int, int]:
