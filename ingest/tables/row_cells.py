@@ -69,7 +69,8 @@ from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import REMEMBERED, Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
-from assay.ingest.vocabulary.devices import devices, only, several
+from assay.ingest.vocabulary.card_counts import slices_in
+from assay.ingest.vocabulary.devices import Device, devices, only, several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import DEVICE, english, split
 
@@ -97,6 +98,12 @@ def fill(
     of devices may count them and their nodes."""
     found = _put(record, column, cell, at, factors)
     devices_in = column.spec is not None and column.spec.name in ("gpu", "gpus", "nodes")
+    of_nodes = column.spec is not None and column.spec.name == "nodes"
+    if of_nodes and (told := _NODES_TIMES.fullmatch(cell.text)):
+        for name, text in told.groupdict().items():
+            if text is not None:
+                record.cells[name] = Cell(text, at.line, at.column)
+        return None
     if devices_in and not column.listed and not bare_number(cell.text):
         counted = _count_machines(record, cell.text, at)
         return None if counted else found
@@ -179,15 +186,40 @@ def _count_machines(record: Record, text: str, at: Span) -> bool:
     """Whether a cell that names a machine counts its devices or nodes, `2 DGX A100 (16 GPUs)`, as a
     sentence would; they are the row's where no column counts them."""
     said = _counts(plain(text)) if len(text) <= LONGEST else {}
-    alone = "nodes" in said and "gpus" not in said and _here(record, "gpus", at)
-    if alone and not _IN_FRONT.match(text):
-        del record.cells["gpus"]  # `2x HGX H100`
+    counts_nodes = "nodes" in said and _here(record, "gpus", at) and not _IN_FRONT.match(text)
+    if counts_nodes and said.get("gpus") != record.cells["gpus"].text:
+        del record.cells["gpus"]  # `2x HGX H100`, `4 x p5.48xlarge (32 H100)`
     for name, word in said.items():
         if name not in record.cells or _open(record, name, at):
             record.cells[name] = Cell(word, at.line, at.column)
-    if said and (device := only(plain(text))):
+    device = only(plain(text)) if said else None
+    if device is not None:
         record.cells.setdefault("gpu", Cell(device.text, at.line, at.column))
+    if said and _here(record, "gpu", at) and not _named_by_size(record.cells["gpu"].text):
+        _without_counts(record, device, plain(text))
     return bool(said)
+
+
+def _without_counts(record: Record, device: Device | None, text: str) -> None:
+    """Leave of a cell that counts machines the device that it names; of one that names none,
+    `128 GPUs`, nothing."""
+    gpu = record.cells["gpu"]
+    if device is None:
+        del record.cells["gpu"]
+        record.other.append(("gpu", text))
+        return
+    behind = _MEMORY_BEHIND.match(text, device.end)
+    name = text[device.at : behind.end()] if behind and not device.memory else device.text
+    record.cells["gpu"] = gpu._replace(text=name)
+
+
+_MEMORY_BEHIND = re.compile(r" ?\([0-9]{2,3} ?GB?\)| [0-9]{2,3} ?GB\b")
+"""The memory of a device behind its name: `L40S (48GB)`."""
+
+
+def _named_by_size(text: str) -> bool:
+    """Whether a device is a slice, whose name counts its chips: `2x v6e-64`."""
+    return bool(slices_in(text)) or slices(text)
 
 
 def _count_of_each(record: Record, text: str, at: Span) -> bool:
@@ -208,15 +240,47 @@ def _counts(text: str) -> Mapping[str, str]:
     >>> _counts("2 nodes (16 H100)"), _counts("2x p4d.24xlarge"), _counts("8 or 16 A100")
     ({'nodes': '2', 'gpus': '16'}, {'nodes': '2'}, {})
     """
-    text = _INSTANCES.sub(r"\1 ", text)
+    text = _PER_NODE.sub(r"\g<each> \g<what> per node", _INSTANCES.sub(r"\1 ", text))
+    text = _NODES_AND_ALL.sub(r"\1, ", text)
     if not re.search("[0-9]|one|single", text) or several(text) or _OF_SEVERAL.search(text):
         return {}
+    if grouped := _GROUPED.fullmatch(text):
+        nodes, each, every = grouped["nodes"], grouped["each"], grouped["all"]
+        if every is None or int(nodes) * int(each) == int(every.replace(",", "")):
+            found = {"nodes": nodes, "gpus_per_node": each}
+            return {**found, "gpus": every.replace(",", "")} if every else found
     said: dict[str, set[str]] = {}
     for part in machines(text):
         said.setdefault(part.name, set()).add(part.word)
     if "nodes" in said and "," in text and not _OF_EACH.search(text):
         said.pop("gpus_per_node", None)  # `2 nodes, 16x H100`: of these, or of each of them
     return {name: min(said[name]) for name in said if name in _COUNTED and len(said[name]) == 1}
+
+
+_NODES_TIMES = re.compile(
+    r"\s*(?P<nodes>[0-9]{1,4}) ?(?:[x×*] ?(?P<gpus_per_node>[1-9]|1[0-6])"
+    r"|(?:[x×] ?)?[DH]GX(?: boxes| systems)?)\s*"
+)
+"""Nodes times the devices of each, or of a maker, under a label of nodes: `4 x 8`, `2 DGX`."""
+
+_GROUPED = re.compile(
+    r"(?P<all>[0-9][0-9,]{0,6})(?: (?:GPU|NPU|GCD|card|device|chip)s)? ?"
+    r"\((?P<nodes>[0-9]{1,4}) ?[x×*] ?(?P<each>[1-9]|1[0-6])\)",
+    re.IGNORECASE,
+)
+"""Devices as nodes times those of each: `64 (8x8)`."""
+
+_PER_NODE = re.compile(
+    r"(?P<each>[0-9]{1,2}) ?[x×*] ?(?P<what>[A-Z][\w -]{2,24}?) ?/ ?(?:node|host|server|machine)\b",
+    re.IGNORECASE,
+)
+"""Devices of each node: `4×A100/node`."""
+
+
+_NODES_AND_ALL = re.compile(
+    r"([0-9]+ (?:nodes?|hosts?|servers?)) ?/ ?(?=[0-9]+ (?:GPU|NPU|GCD|card|device|chip)s?\b)", re.I
+)
+"""Nodes, and all their devices behind a stroke: `16 nodes / 128 GPUs`."""
 
 
 def _here(record: Record, name: str, at: Span) -> bool:
