@@ -325,10 +325,12 @@ def _within_ends(text: str) -> str:
 
 
 _BLANKS = re.compile(
-    r"(\W*)([0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+))(?![0-9])"
+    r"(\W*)([0-9]{1,3}(?:(?:[ \u00a0\u2009\u202f][0-9]{3})+|(?:['’][0-9]{3})+)"
+    r"|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})(?![0-9])"
     r"([^0-9]*|\.[0-9]+[^0-9]*)"
 )
-"""A number whose thousands blanks keep apart, or apostrophes: `3 412`, `12'288.5 ms`."""
+"""A number whose thousands blanks keep apart, or apostrophes, `3 412`, `12'288.5 ms`, or whose
+lakhs commas do: `2,84,310`."""
 
 
 def _closed_up(text: str) -> str:

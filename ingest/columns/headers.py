@@ -103,6 +103,9 @@ _UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
 
 GENERIC = {"throughput", "speed", "performance", "perf", "rate", "pace"}
 
+_READ_OFF = {"reading", "readings", "tqdm"}
+"""Words of a label that says where a number was read, whose unit alone says of what it is."""
+
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU",
     "精度模式": "Precision", "精度格式": "Precision",
@@ -294,7 +297,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     known = frozenset(names)
     divided = any(_MICRO_BATCHES.fullmatch(english(label)) for label in every)
     counted = [at for at, label in enumerate(every) if _counts_a_device(label)]
-    of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
+    parts = {word for label in every for word in split(label)}
     labelled, of_timm = set(every), not _SIZES_OF_IMAGES.isdisjoint(names)
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
@@ -306,9 +309,9 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             column = _column(_OF_TIMM[names[at]], shown, schema)
         if divided and column.spec and column.spec.name == "batch_size":
             column = _column("global batch size", shown, schema)
-        if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
-            whole = _column(_TOTAL.sub("", label), shown, schema)
-            column = whole if whole.spec and whole.spec.name == "step_time" else column
+        if column.spec is None and (whole := _whole_step(label, parts)):
+            timed = _column(whole, shown, schema)
+            column = timed if timed.spec and timed.spec.name == "step_time" else column
         if counted == [at] and not _COUNTS_OF_DEVICES & known:
             column = _column("number of GPUs", shown, schema)
         if column.spec is None and (told := _beside(label, names[at - 1] if at else "", known)):
@@ -326,9 +329,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             if column.spec is None and _TERA.fullmatch(column.label) else column
             for column in columns
         ]  # fmt: skip
-    if {"fwd", "forward"} & (parts := {w for each in every for w in split(each)}) and (
-        {"bwd", "backward"} & parts
-    ):
+    if all(part & parts for part in _PASSES):
         columns = _without_optimizer(columns)
     columns = _without_capacity(columns)
     best: dict[str, Column] = {}
@@ -340,6 +341,16 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         else _second(column, schema)
         for column in columns
     )  # fmt: skip
+
+
+def _whole_step(label: str, beside: Set[str]) -> str | None:
+    """The label of the time of a step whose parts stand beside it, in words that say no more:
+    `Total iteration (ms)` beside both passes, `total (ms)` where the optimizer has its own too."""
+    if all(part & beside for part in (*_PASSES, _UPDATES)) and (
+        found := _SUM_OF_PARTS.fullmatch(label)
+    ):
+        return f"step time{found[1] or ''}"
+    return _TOTAL.sub("", label) if {"forward", "backward"} <= beside else None
 
 
 def _without_optimizer(columns: list[Column]) -> list[Column]:
@@ -395,26 +406,19 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "TP"
     if label.strip().casefold() in _A_COUNT and behind in _DEVICES:
         return "number of GPUs"
-    if normalise(label) == "acc" and names & {"mbs", "microbatch", "microbatchsize"}:
-        return "gradient accumulation"
-    if normalise(label) == "fps" and names & _OF_PRECISION:
-        return "images/s"  # of training: nothing else is run at a level of mixed precision
-    if normalise(label) in _STAGES and names & _OF_PIPELINES:
-        return "PP"
+    name = normalise(label)
+    if told := next((said for own, other, said in _BESIDE if name in own and names & other), None):
+        return told
+    if (taken := _TAKEN_OF_IT.fullmatch(label)) and any(map(_OF_MEMORY.match, names)):
+        return f"memory used ({taken[1]})"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
-    if normalise(label) in _PROCESSES and names & (_COUNTS_OF_NODES | _DEGREES):
-        return "number of GPUs"
-    if normalise(label) in _MACHINES and not names & _OF_SERVICES:
+    if name in _MACHINES and not names & _OF_SERVICES:
         return "nodes"
-    if normalise(label) == "batch" and names & _DEVICES:
-        return "batch size"
-    if normalise(label) in _IN_SHORT and names & _OF_LAYOUTS - {normalise(label)}:
-        return _IN_SHORT[normalise(label)]
-    if normalise(label) in _SHARDS and not any("replicate" in name for name in names):
+    if name in _IN_SHORT and names & _OF_LAYOUTS - {name}:
+        return _IN_SHORT[name]
+    if name in _SHARDS and not any("replicate" in name for name in names):
         return "DP"
-    if normalise(label) == "paramdtype" and names & (_SHARDS | _OF_FSDP):
-        return "dtype"
     return _OF_A_SHAPE.get(label) if len(_SIGNS_OF_SHAPES & names) >= SHAPED else None
 
 
@@ -457,6 +461,11 @@ _SHARDS = {"dataparallelsharddegree", "dataparallelshard", "dpsharddegree", "dps
 
 _OF_FSDP = {"reducedtype", "fsdp", "acmode", "reshardafterforward"}
 """Labels beside which the format of parameters is the one that FSDP computes in."""
+
+_TAKEN_OF_IT = re.compile(r"(?:used|taken|occupied|allocated|in use) ?[(\[]([KMG]i?B)[)\]]", re.I)
+"""A label of what was taken of a memory, which a column beside it names: `HBM (GB) | used (GB)`."""
+
+_OF_MEMORY = re.compile(r"hbm|vram|mem|gpumem|devicemem")
 
 _STAGES = {"stages", "numstages", "nstages", "#stages"}
 
@@ -568,6 +577,16 @@ _DEVICES = {
 }  # fmt: skip
 """Labels of columns of machines, right of which a bare sign of counting counts them."""
 
+_BESIDE: Sequence[tuple[Set[str], Set[str], str]] = (
+    ({"acc"}, {"mbs", "microbatch", "microbatchsize"}, "gradient accumulation"),
+    ({"fps"}, _OF_PRECISION, "images/s"),  # nothing but training has a level of mixed precision
+    (_STAGES, _OF_PIPELINES, "PP"),
+    (_PROCESSES, _COUNTS_OF_NODES | _DEGREES, "number of GPUs"),
+    ({"batch"}, _DEVICES, "batch size"),
+    ({"paramdtype"}, _SHARDS | _OF_FSDP, "dtype"),
+)
+"""Labels, those beside which they are clear, and what they say there."""
+
 _DT = re.compile(r"dt(?=\s*[(\[]|$)")
 """A time between two steps, beside tokens a second: `dt (ms)`."""
 
@@ -579,6 +598,13 @@ _TERA = re.compile(r"TFs?\s*(?:/|per)\s*(?:GPU|device|card|chip|NPU|GCD|rank)", 
 """Teraflops of a device in short, beside what else a run makes: `TF/gpu`; it may be a library."""
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
+
+_SUM_OF_PARTS = re.compile(r"(?:total|sum|all)( ?[(\[][a-z]{1,7}[)\]])?", re.IGNORECASE)
+"""The label of all parts of a step beside them."""
+
+_PASSES = ({"forward", "fwd"}, {"backward", "bwd"})
+
+_UPDATES = {"optimizer", "optim", "opt", "update"}
 
 _LAST = Column("", None, rank=99)
 
@@ -592,20 +618,16 @@ def _in_known_words(label: str) -> str:
         return meaning
     if sized := _MODEL_IN.fullmatch(label):
         return f"Model size ({sized[1][0].upper()})"
-    if _IN_A_STEP.fullmatch(label):
-        return "global batch size"
+    if called := next((name for form, name in _CALLED if form.fullmatch(label)), None):
+        return called
     if power := _IN_POWERS.fullmatch(label):
         return f"{power[1]} ({'M' if power[2] == '6' else 'B'})"
-    if _MICRO_BATCHES.fullmatch(label):
-        return "gradient accumulation"
-    if _HELD_BY_EACH.fullmatch(label):
-        return "micro batch size"
     if used := _USED.fullmatch(label):
         return f"memory ({used[1] or used[2] or used[3]})"
-    if degree := _DEGREE_OF.fullmatch(label):
-        return degree[1]
-    if _COUNT_OF_NODE.fullmatch(label):
-        return "GPUs per node"
+    if own := _DEGREE_OF.fullmatch(label) or _OF_ALL_OF_A_STEP.fullmatch(label):
+        return own[1]
+    if (fullest := _ON_THE_FULLEST.search(label)) and MEMORY & set(split(label)):
+        return f"peak {label[: fullest.start()]}{label[fullest.end() :]}"
     of_nodes = label.endswith(_NODES) and _NODES_OF_DEVICE.fullmatch(signed(label))
     if of_nodes or not label.startswith(_COUNTS):
         return "number of nodes" if of_nodes else label
@@ -615,6 +637,47 @@ def _in_known_words(label: str) -> str:
     plural = f"num {counted[1]}s" if counted else ""
     return plural if configured_by(plural) in _WHOLE else label
 
+
+_NOUNS = r"(?:GPU|NPU|GCD|HPU|device|card|chip|accelerator)s"
+
+_IN_A_JOB = re.compile(
+    rf"how many {_NOUNS}|(?:job|run)(?:['’]s)? {_NOUNS}|(?:(?:#|number of|num\.?|total) ?)?{_NOUNS}"
+    r" (?:of|in|for|per|used (?:in|by|for)) (?:the |a |an |each |one |whole |entire ){0,2}"
+    r"(?:job|run|training|experiment)",
+    re.IGNORECASE,
+)
+"""How many devices there were, by whose they are: `GPUs of the job`, `Job's GCDs`."""
+
+_OF_ALL_OF_A_STEP = re.compile(
+    r"(?:whole|full|entire|complete) ((?:training |optimi[sz]er )?(?:step|iteration|iter)\b(?!s)"
+    r"[^/]{0,24})",
+    re.IGNORECASE,
+)
+"""The time of a step, as against its parts: `whole step (ms)`."""
+
+_ON_THE_FULLEST = re.compile(
+    r",? ?[(\[]?(?:(?:on|of|at|in) )?(?:the )?(?:(?:fullest|worst|busiest|heaviest"
+    r"|most loaded|largest) (?:GPU|NPU|device|card|rank|stage|chip)|(?:rank|GPU|device) ?0)\b[)\]]?"
+    r"|(?:(?<=(?:max|eak) mem )|(?<=(?:max|eak) memory ))(?:over|across|of) (?:all )?(?:the )?"
+    r"(?:ranks|GPUs|devices|cards|stages)",
+    re.IGNORECASE,
+)
+"""Of which device a memory is, where one stands for all: `memory of the fullest GPU`."""
+
+_IN_A_STEP = re.compile(
+    r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "
+    r"|optimi[sz]er )?(?:batch|step|iteration)"
+    r"|samples (?:per|in (?:a|each)) (?:global batch|(?:optimi[sz]er )?step|iteration))",
+    re.IGNORECASE,
+)
+"""Labels of how many sequences a step takes: `Sequences per batch`."""
+
+_CALLED = (
+    (_IN_A_STEP, "global batch size"), (_MICRO_BATCHES, "gradient accumulation"),
+    (_HELD_BY_EACH, "micro batch size"), (_COUNT_OF_NODE, "GPUs per node"),
+    (_IN_A_JOB, "number of GPUs"),
+)  # fmt: skip
+"""Forms of labels, and the name that what they say has elsewhere."""
 
 _COUNT_OF_ONE = re.compile(
     r"(?:\\?[#№]|n(?:um(?:ber)?)?\.?(?=[\s_])|n[ro]\.|n[ro](?= of\b))[\s_]*(?:of[\s_])?"
@@ -635,14 +698,6 @@ _MODEL_IN = re.compile(
     re.IGNORECASE,
 )
 """A label of models whose cells are their sizes: `Model (B)`."""
-
-_IN_A_STEP = re.compile(
-    r"(?:#|number of |num )?(?:seq(?:uence)?s (?:per|/|in (?:a|each)) (?:global "
-    r"|optimi[sz]er )?(?:batch|step|iteration)"
-    r"|samples (?:per|in (?:a|each)) (?:global batch|(?:optimi[sz]er )?step|iteration))",
-    re.IGNORECASE,
-)
-"""Labels of how many sequences a step takes: `Sequences per batch`."""
 
 _BY_SIGN = re.compile(
     r"[A-Za-z](?:_\{?[A-Za-z]{1,3}\}?)? ?(?:\(([A-Za-z#][A-Za-z -]{3,30})\)"
@@ -1021,7 +1076,8 @@ def rate(label: str, printed_unit: str) -> str | None:
         return "step_time" if measure.si == "s" else None
     if not _says_little(label):
         return None
-    whole = bool({"performance", "perf"} & set(split(english(label))))
+    words = set(split(english(label)))
+    whole = bool({"performance", "perf"} & words) or words <= _READ_OFF
     if whole and measure.si == "s" and measure.scale >= 1.0 and "/" not in printed_unit:
         return None  # `Performance | 79.8 s` is the time of a whole run as often as of a step
     per_gpu = of_one_device(label) or measure.per is not None or "gpu" in printed_unit.casefold()
@@ -1044,7 +1100,7 @@ def _says_little(label: str) -> bool:
         for word in split(timeless(english(label)))
     }
     known = PLAIN | MEAN | (DEVICE if words & DEVICE else WHOLE) | {"/"}
-    if len(words) == 1 and words <= {"achieved", "sustained"}:
+    if (len(words) == 1 and words <= {"achieved", "sustained"}) or (words and words <= _READ_OFF):
         return True
     return bool(words & GENERIC) and not words - GENERIC - known
 

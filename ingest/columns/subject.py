@@ -98,7 +98,7 @@ _TRAINING = re.compile(
     r"|\b(?:Feintuning|ajuste fino)\b"
     r"|\b(?:micro|global|local)[ -]?batch|\bdata[ -]?parallel|\bgradient accumulation"
     r"|\bgrad\.? accum|\bq?lora(?![a-z])|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b"
-    r"|\bzero[ -]?bubble|\bFSDP|\bZeRO-?[123]\b|\bDDP\b"
+    r"|\bzero[ -]?bubble|\bFSDP|\bZeRO[ -]?(?:stage[ -]?)?[123]\b|\bDDP\b"
     r"|(?:\b|_)train_(?:micro_)?batch_size\b|\b(?:pre)?train\w*\.py\b|\bfine_?tun\w*\.py\b"
     r"|\brun_(?:clm|mlm|plm|sft)\w*\.py\b"
     r"|\b(?:trainiert|entra[iî]n|entrena(?:r|do|da|mos|miento)|treina(?:r|do|da|mos|mento))",
@@ -270,7 +270,8 @@ def of_runs(
             w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
         }
         own = bool(named & {"train", "training"})  # beside how fast what was trained is used
-        elsewhere = ELSEWHERE - ({"mesh"} if said & _OF_A_STEP else set())  # one of devices
+        of_devices = "mesh" in words and (said & _OF_A_STEP or told())
+        elsewhere = ELSEWHERE - ({"mesh"} if of_devices else set())
         elsewhere -= _OF_A_WORLD if document and said & _OF_GRADIENTS else set()
         return own or bool(held & (ALONE | RATES) - {"step_time"}) or not words & elsewhere
     if "tokens_per_gpu_per_s" in held:
@@ -581,7 +582,8 @@ _SPREAD = (
 )
 
 _SUMMARY = re.compile(
-    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|平均"
+    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|平均|sum"
+    r"|(?:grand )?totals?|合计|总计"
     rf"|{_SPREAD}|standard deviation|最[大小](?:值)?)",
     re.IGNORECASE,
 )

@@ -363,6 +363,11 @@ _SEVERAL_STEPS = re.compile(
 )
 """A time of several steps: `Time for 100 iterations (s)`, `Time 1k iterations`."""
 
+_LONG_TIMES = re.compile(
+    r"(?:^|[(\[])(h|hrs?|hours?|mins?|minutes?)(?=[)\]]|\.? ?(?:per|/|for)(?![a-z]))", re.IGNORECASE
+)
+"""Units in which many steps are timed: `h per 1k steps`, `time per 100 steps (min)`."""
+
 _ONE_STEP = re.compile(
     r"(?:^|(?<=\btime )|(?<=\btime (?:of|in) )|(?<=\btime (?:for|per) ))(?:1|one|a single) "
     r"(?=(?:(?:optimi[sz]er|training) )?(?:step|iter(?:ation)?)\b)",
@@ -473,7 +478,13 @@ def said(label: str) -> Said | None:
         return None
     if several := _SEVERAL_STEPS.search(label):
         count = int(several[2].replace(",", "")) * (1000 if several[3] else 1)
-        whole = said(_SEVERAL_STEPS.sub(r"\1 step", label, count=1)) if count else None
+        one = _SEVERAL_STEPS.sub(r"\1 step", label, count=1)
+        long = _LONG_TIMES.search(one)
+        if long is not None:
+            one = f"{one[: long.start(1)]}s{one[long.end(1) :]}"
+        whole = said(one) if count else None
+        if whole and long is not None:
+            whole = whole._replace(scale=whole.scale * (3600.0 if long[1][0] in "hH" else 60.0))
         timed = whole is not None and whole.field == "step_time"
         share = 1.0 / max(count, 1)
         return whole._replace(scale=whole.scale * share, share=share) if whole and timed else None
