@@ -125,7 +125,8 @@ _ELSEWHERE = deferred(
     r"|(?:inf\.?|infer\.?|test|eval\.?|evaluation|prediction)[ _-]"
     r"(?:times?|speeds?|latency|throughput|FPS))\b"
     r"|^\W*(?:the |all |our )*(?:evaluations?|validation|testing)(?: (?:itself|steps?|scripts?"
-    r"|jobs?|runs?|passes))? (?:(?:is|are|was|were) (?:done|run|performed|carried|executed"
+    r"|jobs?|runs?|passes|harness|suite|loop|server))? (?:(?:is|are|was|were) (?:done|run|performed"
+    r"|carried|executed"
     r"|conducted)|ran|runs?|uses?|used|took|takes|needs?|needed|happen(?:s|ed)"
     r"|(?:is|was) (?:on|with|in|at)\b)",
     re.IGNORECASE,
@@ -151,7 +152,8 @@ _OF_OTHERS = deferred(
     r"|Figures|Timings|Times|Throughputs?|Measurements)\b)"
     r"[A-Z][\w.&-]*(?: (?:et al\.?|and [A-Z][\w-]*|team|Research|AI|[A-Z][\w-]*))*,? "
     r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
-    r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?)\b"
+    r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?|blogs?"
+    r"|READMEs?|docs|documentation|website|white ?papers?|press release)\b"
     r"|(?i:\bvendors?\b|\b(?:for|as a) (?:reference|comparison)\b(?!.*[:：][\s*_]*$))"
     r"|\bet al\b|^\W*(?:The )?(?:original )?" + _NAMES_OF_OTHERS + r"[\w.-]*(?: [0-9.]+[BM]?)?"
     r"(?: team| paper| authors)? (?:originally )?(?:used?|uses|took|had|has|needed)\b"
@@ -191,6 +193,8 @@ _OF_NO_RUN = deferred(
     r"|streams|sessions)\b"
     rf"|\b{_ENGINE} (?:workers?|engines?|servers?|instances?)\b|^\W*{_ENGINE}\b|\b(?:with|by"
     rf"|from|on|in|use|uses|using|via) {_ENGINE}\b"
+    r"|\bKV[ -]caches?\b|\b(?:estimator|predictor|simulator|calculator|planner"
+    r"|(?:cost|performance|analytical|memory) model)s? (?:assumes?|takes?|supposes?|expects?)\b"
     r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
     r"|\bgpu[_-]memory[_-]utilization\b|\btensor_parallel_size\b.{0,80}\bmax_tokens\b"
     r"|\b(?:shall|will|plan to|intend to|hope to) (?:also )?(?:be )?(?:publish|release|report"
@@ -201,6 +205,22 @@ _OF_NO_RUN = deferred(
     re.IGNORECASE,
 )
 """Machines that serve a model, prepare its data, are let to others, or of which is only heard."""
+
+_EFFECT = deferred(
+    r"^\W*(?:with(?:out)?|turning (?:on|off)|enabling|disabling|switching(?: (?:on|off))?|adding"
+    r"|removing|dropping|replacing)\b(?! (?:these|this|all|our|the (?:settings?|set-?up|config)))"
+    r"(?!.*\b(?:we|our|all|every) (?:\w+ )?(?:use[sd]?|train(?:ed)?|ran|run|measure[sd]?)\b)"
+    r"[^.;:]{3,80}?\b(?:drop|ris|rose|fall|fell|increas|decreas|reduc|sav|cost|gain|improv|grow"
+    r"|grew|shrink|slow|speed|lower|rais|higher|more|less|faster|hurt|help)\w*\b"
+    r"(?=[^;:]*[0-9] ?(?:%|x\b|×|percent|[GM]i?B|times)|\W*$)"
+    r"|^\W*on [^.;:]{3,40}? the (?:rates|numbers|results|figures|values|times) (?:are|were|is)"
+    r" (?:within|about|roughly|the same|similar|close|identical|almost|nearly|[0-9])"
+    r"|\b(?:another|a (?:second|third|further|different)) set of (?:runs|experiments|tests"
+    r"|measurements)\b(?!.*:\W*$)",
+    re.IGNORECASE,
+)
+"""What a switch does, and no word of which runs had it: `Without checkpointing memory is 20 GB
+higher`; or runs that stand somewhere else."""
 
 _NOT_ALL = deferred(
     r"\b(?:only (?:we )?(?:train\w*|fine-?tun\w*|kept|keep|cast|ran|run|use[sd]?)|(?:train\w*|tuned"
@@ -227,7 +247,9 @@ _NOT_ALL = deferred(
 """Of all runs but some, and no word of which row is one of them."""
 
 _BY_DEFAULT = deferred(
-    r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b", re.IGNORECASE
+    r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b"
+    r"|^\W*(?:the )?defaults? (?:\w+ )?(?:of|in|from) (?:the|this|its) (?!table|runs|experiments)",
+    re.IGNORECASE,
 )
 
 _RAN_BY_DEFAULT = deferred(
@@ -418,13 +440,14 @@ def _own(sentence: str) -> str:
 
 _TESTED = deferred(
     r"(?:(?<=[,;(—–]) ?|^\W*|\b(?=and |but ))(?:(?:and|but|then|later|was|were|is|are|models?) )*"
-    r"(?:tested|evaluated|deployed|validated|served|(?:evaluation|inference|testing|validation)"
-    r"(?: (?:is|was|runs|ran))?(?: done)?) (?:only )?(?:on|with|using|at|in)\b[^,;()—–]*",
+    r"(?:tested|evaluated?|deployed|validated?|served|(?:evaluation|inference|testing|validation)"
+    r"(?: (?:is|was|runs|ran))?(?: done)?) (?:\([^()]{1,40}\) )?(?:only )?(?:on|with|using|at|in)\b"
+    r"[^,;()—–]*",
     re.IGNORECASE,
 )
 
 _TRAINED = deferred(
-    r"t(?:rain|un)(?:ed|ing)\b[^,;.]{0,40}?\b(?:on|with|using|in|at|took|takes|is|was)\b",
+    r"t(?:rain|un)(?:ed|ing|e)?\b[^,;.]{0,40}?\b(?:on|with|using|in|at|took|takes|is|was)\b",
     re.IGNORECASE,
 )
 
@@ -482,7 +505,7 @@ def _of_others(sentence: str) -> bool:
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):
         return True
-    if _OF_NO_RUN.search(sentence):
+    if _OF_NO_RUN.search(sentence) or _EFFECT.search(sentence):
         return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it

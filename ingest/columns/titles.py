@@ -653,12 +653,22 @@ def settings_named(text: str) -> dict[str, str]:
     if " --" in text or not _DIGIT.search(text):
         return {}
     text = in_english(text).text
+    if _OF_NO_TRAINING.search(text):
+        text = _OF_NO_TRAINING.sub(" ", text)
     plain, low = signed(text), text.casefold()
     found = {
         name: _only_one(_SETTINGS[name], plain)
         for name, words in _OF_SETTINGS.items() if any(map(low.__contains__, words))
     }  # fmt: skip
     return {name: _whole(value.replace(",", "")) for name, value in found.items() if value}
+
+
+_OF_NO_TRAINING = re.compile(
+    r"\b(?:evaluat(?:e[sd]?|ing|ion)|validat(?:e[sd]?|ing|ion)|inference|serving|decoding)\b"
+    r"(?: ?\([^()]{1,60}\))?[^,;.|()]{0,60}",
+    re.IGNORECASE,
+)
+"""Words of a caption on what is not trained: `evaluation with a batch of 64`."""
 
 
 def _whole(number: str) -> str:

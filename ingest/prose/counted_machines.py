@@ -208,12 +208,17 @@ _ALONE = deferred(
 
 _ONE_GPU = deferred(
     r"((?:^|[.;,(:/·] ?|\b(?:is|are|was|were) )\W*(?:(?:an?|just|only) )?"
-    r"(?:single|one|1)[ -](?:[GN]PU|card|accelerator)"
-    r"(?=\W*$|[.;,)/·。，、；]))"
+    r"(?:single|one|1)[ -](?:[GNH]PU|GCD|card|accelerator|device)"
+    r"(?: only)?(?=\W*$|[.;,)/·。，、；]| ?\([^()]{1,40}\)\W*$))"
     r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
     r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?|also|even|can"
     r"|could|may|possible)\b)"
-    r".*\b(?:on|using) (?:an? )?(?:single|one|1) GPU(?=[.,;)。，、；]|$| with\b)",
+    r".*\b(?:on|using) (?:an? )?(?:single|one|1) (?:GPU|(?<=single )(?:card|device|accelerator|GCD"
+    r"|chip))(?=[.,;)。，、；]|$| with\b)"
+    r"|^\W*(?:all|everything|each run|every run)(?: runs?| ran| is| was)? (?:on|using) (?:an? )?"
+    r"(?:single|one|1) (?:card|device|accelerator|GCD|chip)(?=[.,;)]|$)"
+    r"|^\W*(?:single|one)[- ](?:device|card|accelerator)[ -](?:training|fine-?tuning|runs?|results"
+    r"|numbers|throughput|benchmarks?|measurements?)\b",
     re.IGNORECASE,
 )
 """A sentence of one device of no name: `Single GPU.`"""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
+from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -36,7 +37,7 @@ _USED = deferred(
 _OTHERWISE = deferred(
     r"\b(?:requir\w+|support\w*|recommend\w*|minimum|compatib\w+|inference|serving|deploy\w*"
     r"|unlike|compar\w+|than|plan(?:ned|s)?|todo|will|price[sd]?|buy|newer|later|need(?:s|ed)?"
-    r"|should|could|would|may|might|can|if|but (?:the|one|two|for)"
+    r"|should|could|would|may|might|can|also|if|but (?:the|one|two|for)"
     r"|except|(?:some|most|half)(?: of)?(?: the| these| our)? (?:runs?|rows?|results|numbers|models"
     r"|experiments|measurements|tables)|optimi[sz]ed for|target\w*|et al|their|they|others?)\b"
     r"|(?-i:\b(?!All\b|The\b|Our\b|Models?\b|Training\b|Everything\b|Runs\b)[A-Z][\w.-]+ "
@@ -119,7 +120,8 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
         titled = line.number == at and _TITLE.match(line.text) is not None
         said = line.number not in tabled and (line.number != at or titled) and not aside
         said = said and _USED.search(_AN_INSTANCE.sub(SIGN_ALONE, signed(line.text))) is not None
-        if not said or _OTHERWISE.search(_IN_CODE.sub("", line.text)):
+        others = said and not devices(of_these_runs(line.text))  # ran on it
+        if not said or others or _OTHERWISE.search(_IN_CODE.sub("", line.text)):
             continue
         counted.append(line)
         if (general or _OURS.search(line.text)) and not _OF_A_TABLE.search(line.text):

@@ -198,11 +198,13 @@ _NAMED_IN_BRACKETS = deferred(
 """Devices that have their name in brackets: `one GPU (A100 40GB)`."""
 
 _SOME_OF_THEM = deferred(
-    rf"\b(?:only |just )?{_n('gpus')} (?:out )?of (?:the|its|our|these"
-    rf"|those) {COUNT} (?:available )?{DEVICES}",
+    rf"\b(?:only |just )?{_n('gpus')} (?:out )?of (?:the|its|our|these|those)"
+    rf" (?:(?:node|server|machine|host|box)(?:'s|’s) )?{COUNT} (?:available )?{DEVICES}"
+    rf"|\b(?:only |just ){_n('all')} of (?:the|its|our) {DEVICES} (?:of|in)"
+    r" (?:the|a|our|one) (?:node|server|machine|host|box)\b",
     re.IGNORECASE,
 )
-"""Devices of which there were more: `only 2 of the 8 GPUs`."""
+"""Devices of which there were more: `only 2 of the 8 GPUs`, `just one of the GPUs in the node`."""
 
 _EACH_OF_ALL = deferred(
     rf"\b(?:on|to|for|in) each of (?:the|our|these) {_n('gpus')}{TIMES}{DEVICES}", re.IGNORECASE

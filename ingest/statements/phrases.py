@@ -231,6 +231,7 @@ _ASIDE = deferred(
     r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表|기존 ?연구"
     r"|선행 ?연구|尝试过|试过|还测试"
     r"|^\W*next steps?\b"
+    r"|\binput[ -](?:length|tokens|len)\b[^.;]{0,40}\boutput[ -](?:length|tokens|len)\b"
     r"|\blogin nodes?\b"
     r"|最[大多]支持|支持最[大多]|作为(?:对比|对照|参考)|官方公布|n['’](?:avons|ai|ont|a) pas"
     r"|\bnicht (?:getestet|verwendet|benutzt)\b|\bno (?:hemos|usamos|probamos)\b",
@@ -317,6 +318,8 @@ OF_ALL = deferred(
     r"(?! (?:below|here|in this (?:sub-?)?section|that follow|but|except|apart))"
     r"|^\W*(?:[\w^]{1,8}\W{1,4})?all (?:of )?(?:the |our |these )?tables (?:use|have|share|are"
     r"|were|give)\b"
+    r"|\bin (?:both|all)(?: of)?(?: the| these| our)?(?: (?:two|three|four))? (?:sections"
+    r"|tables|parts)\b(?! (?:below|here|that follow|but|except|apart))"
     r"|所有表(?:格)?[均都中]|以上所有(?:结果|数据)",
     re.IGNORECASE,
 )

@@ -251,7 +251,8 @@ _TUPLE = deferred(
 )
 
 _RECOMPUTED = deferred(
-    r"\b(no|without|full|selective)(?:-layer)?(?: any)? (?:(?:op|per-op|layer|block"
+    r"\b(no|without|full|selective)(?:-layer)?(?: any)?(?: (?:form|kind|sort) of)?"
+    r" (?:(?:op|per-op|layer|block"
     r"|attention) )?(?:activation )?"
     r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|"
     r"(?:activation|gradient) checkpoints|(?:(?:activation|gradient|act\.?"
@@ -341,6 +342,7 @@ _OF_NO_RUNS = deferred(
 
 _SWITCHES = {
     re.compile(
+        r"(?<![Uu]lysses )(?<!DeepSpeed )(?<!DeepSpeed-Ulysses )(?<![Rr]ing )"
         r"(?:\bsequence|(?<=[\w+,&(] )Sequence)[ -][Pp]arallel(?:ism)?\b(?! ?[=:])"
         r"(?! (?:attention|implement|method|kernel|version|group))"
         r"|\bSequence[ -][Pp]arallel(?:ism)? (?:is|was) (?:always )?(?:on|enabled|active|used)\b"

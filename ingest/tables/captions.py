@@ -403,7 +403,7 @@ _TYPED = re.compile(
 
 _LIST_OF_IT = re.compile(
     r"[\s>*_`]*(?:[A-Za-z][\w .-]{1,30}, )?((?:q-?)?(?:lora|dora)|p-?tuning(?: v2)?)"
-    r"(?: (?:with|on) [^,.|]{2,40}| \([^()|]{2,40}\))?(?:, |，)(?=[^|]*[0-9])"
+    r"(?: (?:with|on|of) [^,.|()]{2,40}| \([^()|]{2,40}\)){0,2}(?:, |，)(?=[^|]*[0-9])"
     r"(?![^.|]*\b(?:is|was|are|were|has|can|needs?|gives?|takes?|fits?|runs?|uses?)\b)",
     re.IGNORECASE,
 )
