@@ -23,6 +23,7 @@ from assay.ingest.columns.other_runs import (
     but_for_others,
     of_the_table_above,
     of_these_runs,
+    sentences,
 )
 from assay.ingest.columns.titles import (
     counted_devices,
@@ -490,6 +491,28 @@ def _cell(line: Line) -> dict[str, Cell]:
     held = named(listed[1] if listed else line.text)
     at = (line.number, line.column)
     return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}
+
+
+def trained_below(note: Sequence[Line]) -> dict[str, Cell]:
+    """The adapters that a note right below a table says all of its runs to train: `All runs are
+    LoRA`, `QLoRA, batch size 2, one A100`."""
+    for line in note:
+        text = of_these_runs(line.text)
+        if len(text) > LONGEST or _BESIDE_OTHERS.search(text) or not _ADAPTERS.search(text):
+            continue
+        for sentence in sentences(text):
+            stated = _STATED.search(sentence) or _LIST_OF_IT.match(sentence)
+            if stated and (cell := _cell(line._replace(text=sentence))):
+                return cell
+    return {}
+
+
+_BESIDE_OTHERS = re.compile(
+    r"\b(?:same|then|also|instead|vs\.?|versus|than|while|whereas|rows?|marked|others?|except|but|for"
+    r" (?:the )?[0-9]+B|respectively)\b",
+    re.IGNORECASE,
+)
+"""Words by which a note is not of all rows over it, or of more than these."""
 
 
 def nested(titles: Sequence[Line], heading: Line) -> list[Line]:

@@ -817,10 +817,7 @@ class _Table:
         self.filled -= capacities(held.records, columns)
         if not measured(held.records, len(held.refused), columns, ranges=self._of_training):
             return
-        said = place.above.said(place.titles)
-        for line in self.caption:
-            said |= captions.told(line)
-        self._bind(said, held)
+        self._bind(self._said_of_all(held), held)
         whose_batches(held.records)
         parts_of_steps(held.records, columns)
         self.filled.update(replica_batches(held.records, columns))
@@ -850,6 +847,15 @@ class _Table:
         folded.blank |= held.blank
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
+
+    def _said_of_all(self, held: Folded) -> dict[str, Cell]:
+        """What headings, captions and the note below the table say of all its rows."""
+        said = self.place.above.said(self.place.titles)
+        for line in self.caption:
+            said |= captions.told(line)
+        if captions.FIELD not in said and not any(captions.FIELD in r.cells for r in held.records):
+            said |= captions.trained_below(self._note_below)
+        return said
 
     @cached_property
     def _foot(self) -> Sequence[Line]:
