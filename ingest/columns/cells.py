@@ -616,10 +616,17 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells[spec.name] = cell
 
 
-_SWITCHES = {
-    **dict.fromkeys(("y", "on", "enabled", "active", "ja", "oui"), "True"),
-    **dict.fromkeys(("n", "off", "disabled", "inactive", "nein", "non"), "False"),
-}
+_TURNED_ON = (
+    "y", "on", "enabled", "active", "ja", "oui", "开", "开启", "启用", "打开", "是", "有",
+    "あり", "有効", "사용",
+)  # fmt: skip
+
+_TURNED_OFF = (
+    "n", "off", "disabled", "inactive", "nein", "non", "关", "关闭", "否", "无",
+    "なし", "無効", "미사용",
+)  # fmt: skip
+
+_SWITCHES = {**dict.fromkeys(_TURNED_ON, "True"), **dict.fromkeys(_TURNED_OFF, "False")}
 """Words of a cell of switches, beside those that every format has."""
 
 

@@ -35,10 +35,11 @@ _MIXED = re.compile(
 
 _FORMAT = re.compile(NUMBER_FORMAT, re.IGNORECASE)
 
-ON = {"1", "yes", "y", "true", "on", "✓", "✔", "✅", "x", "是", "enabled"}
+ON = {"1", "yes", "y", "true", "on", "✓", "✔", "✅", "x", "是", "开", "开启", "启用", "あり",
+      "enabled"}  # fmt: skip
 
 OFF = {"0", "no", "n", "false", "off", "none", "✗", "✘", "❌", "×", "-", "–", "—", "", "否",
-        "disabled"}  # fmt: skip
+        "关", "关闭", "无", "なし", "disabled"}  # fmt: skip
 
 _WIDE = {"tf32"}
 """Formats of products that none of a narrower one needs."""
