@@ -806,10 +806,12 @@ _PUBLIC_FAMILY = (
 )
 
 _FAMILY_FIRST = deferred(
-    rf"[\s#*\d.]*?({_PUBLIC_FAMILY})"
+    r"[\s#*\d.]*?(?:(?:[A-Za-z][a-z-]{2,12} ){0,2}?(?i:(?:pre-?)?training|fine-?tuning|SFT|scaling"
+    r"|throughput|performance|speed)(?: (?:of|for))?(?: (?:the|our))? )?"
+    rf"({_PUBLIC_FAMILY})"
     r"(?:[- ](?:style )?(?:models?|family|series|pre-?training|training|fine-?tuning|results|runs"
     r"|scaling|sizes))*\s*"
-    r"(?:[,:(]|\b(?:on|with|in|using|over|at)\b)(?P<rest>.*)"
+    r"(?:[,:(]|\b(?:on|with|in|using|over|at)\b|$)(?P<rest>.*)"
 )
 
 
@@ -819,6 +821,8 @@ def family_first(text: str) -> str | None:
 
     >>> family_first("### Llama-2 pre-training on H100"), family_first("## GPT-3, 8 nodes")
     ('Llama-2', 'GPT-3')
+    >>> family_first("# Continued pretraining of Qwen2.5 (8x H200)")
+    'Qwen2.5'
     >>> family_first("## GPT-3 with 7B experts"), family_first("## T5 (and BERT)")
     (None, None)
     """
@@ -826,6 +830,22 @@ def family_first(text: str) -> str | None:
     rest = found["rest"] if found else ""
     other = SIZED.search(rest) or re.search(rf"\b{_PUBLIC_FAMILY}\b", rest)
     return found[1] if found and not other else None
+
+
+def size_alone(text: str) -> str | None:
+    """The size of a model that is all a heading names, below one that names the family perhaps.
+
+    >>> size_alone("### 1.5B"), size_alone("### 14B model:"), size_alone("### 14B tokens")
+    ('1.5B', '14B', None)
+    """
+    found = _SIZE_ALONE.fullmatch(text)
+    return found[1] if found else None
+
+
+_SIZE_ALONE = deferred(
+    r"\s*#{1,6} (?:[0-9.]{1,6} )?([0-9]{1,4}(?:\.[0-9]{1,2})?[BM])"
+    r"(?: (?:models?|parameters|params))?(?: \([^()BM]{1,60}\))?[\s:#]*"
+)
 
 
 def family_of_sizes(label: str) -> str | None:
