@@ -832,17 +832,17 @@ def family_first(text: str) -> str | None:
     return found[1] if found and not other else None
 
 
-def size_alone(text: str) -> str | None:
+def size_of_heading(text: str) -> str | None:
     """The size of a model that is all a heading names, below one that names the family perhaps.
 
-    >>> size_alone("### 1.5B"), size_alone("### 14B model:"), size_alone("### 14B tokens")
-    ('1.5B', '14B', None)
+    >>> size_of_heading("### 14B model:"), size_of_heading("### 14B tokens")
+    ('14B', None)
     """
-    found = _SIZE_ALONE.fullmatch(text)
+    found = _SIZE_OF_HEADING.fullmatch(text)
     return found[1] if found else None
 
 
-_SIZE_ALONE = deferred(
+_SIZE_OF_HEADING = deferred(
     r"\s*#{1,6} (?:[0-9.]{1,6} )?([0-9]{1,4}(?:\.[0-9]{1,2})?[BM])"
     r"(?: (?:models?|parameters|params))?(?: \([^()BM]{1,60}\))?[\s:#]*"
 )

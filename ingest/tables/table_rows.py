@@ -122,7 +122,7 @@ from assay.ingest.columns.titles import (
     names_format,
     of_another_size,
     of_its_devices,
-    size_alone,
+    size_of_heading,
 )
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
 from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridCell, GridRow
@@ -1202,7 +1202,7 @@ class _Table:
     def _sized_below(self) -> Cell | None:
         """The model of a size that is all the heading names, below one that names its family."""
         *_, around, own = [None, None, *self.titles]
-        size = size_alone(own.text) if own else None
+        size = size_of_heading(own.text) if own else None
         family = around and size and (family_named(around.text) or family_first(around.text))
         if not family or around is None:
             return None
@@ -1212,7 +1212,7 @@ class _Table:
     def _size_below(self) -> dict[str, Cell]:
         """The size that is all the heading names."""
         own = self.titles[-1]
-        size = size_alone(own.text) or ""
+        size = size_of_heading(own.text) or ""
         at, scale = own.column + own.text.find(size), SUFFIXES[size[-1]]
         return {"model_size": Cell(size[:-1], own.number, at, scale, value_origin="stated")}
 
