@@ -243,7 +243,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"((?:[A-Z][A-Za-z]+|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
+    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
     r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?"
     r"(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z]{1,8}(?=[- ])|-[A-Z](?=[-_ ])|-[vV][0-9](?:\.[0-9])?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm]"
@@ -909,10 +909,8 @@ def says_of_runs(text: str) -> bool:
 @by_outline
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
-    text = without_some(in_english(line).text)
+    text = _without_question(without_some(in_english(line).text))
     said: dict[str, Cell] = {}
-    if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
-        return said
     known = devices(text)
 
     def put(name: str, word: str | None) -> None:
@@ -955,6 +953,25 @@ def _said(line: str) -> Mapping[str, Cell]:
     if known and (dual := _DUAL.search(plain)):
         said["gpus"] = Cell("2", 0, dual.start())
     return said | _size_said(text, said.get("model"), plain)
+
+
+def _without_question(text: str) -> str:
+    """A title without what it asks in the end; nothing of one that asks, and says nothing of
+    runs."""
+    if not text.rstrip(" *#").endswith("?"):
+        return text
+    asks = None if _ASKS.match(text) else _ASKS_AFTER.search(text)
+    return "" if asks is None or devices(asks[0]) else text[: asks.start()]
+
+
+_ASKS_AFTER = deferred(r"(?:[,:;] | [–—-] )[A-Za-z' -]{3,60}\?[ *#]*$")
+"""A question behind a title, of no number: `GPT-7B on 8 H100s, which tool?`."""
+
+_ASKS = deferred(
+    r"[\s#*\d.]*(?:is|are|was|do|does|did|can|could|should|would|will|what|which|who|how|why|when"
+    r"|where|whether)\b",
+    re.IGNORECASE,
+)
 
 
 def _size_said(text: str, model: Cell | None, plain: str) -> dict[str, Cell]:
