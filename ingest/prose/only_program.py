@@ -72,6 +72,8 @@ _WITH = (
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
+    r"|\b(?:our|the) (?:training )?(?:code|code ?base|implementation|trainer) (?:is|was) built "
+    r"(?:up)?on (?:top of )?"
     r"|\b(?:container|image|framework|code|software|stack) as (?:above|before) \("
     r"|\b(?:is|are|was|were) (?:all |just )?(?:plain|stock|vanilla|unmodified|upstream) "
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork|usage"

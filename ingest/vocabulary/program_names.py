@@ -183,7 +183,7 @@ PARTS = {"fsdp", "deepspeed", "accelerate", "transformers", "horovod"}
 
 OF_OTHERS = (
     r"start(?:s|ed|ing)? from|synchroni[sz]\w+|same (?:\w+ )?(?:settings?|set-?ups?|config\w*) "
-    r"(?:with|as|of|like)"
+    r"(?:with|as|of|like)|their (?:\w+ )?code(?:base)?"
 )
 """Words beside which a program is what another was made of, or is set up like."""
 
