@@ -39,8 +39,8 @@ _TYPESET = (
     (deferred(r"(?<=\w)\\(?=_)"), ""),
     (deferred(r"(?<!\w)\$(?=([0-9][0-9,.]*(?: ?[x%])?)\$)\1\$(?!\w)"), r"\1"),
 )  # fmt: skip
-"""What LaTeX writes between digits, between a number and its noun and around words, and what stays
-of it; a tie stands behind a word or a number, no sign of "about" does: `8~A100`, `of~4096`."""
+"""Signs that LaTeX writes between digits, between a number and its noun and around words, with
+the rest of them: a tie stands behind a word or a number, no sign of "about" does: `8~A100`."""
 
 _KEPT = re.compile(r"<(/?)(table|pre|script|style)(?=[\s>])", re.IGNORECASE)
 """Where text begins or ends that is left as it is."""

@@ -192,7 +192,7 @@ NOT_TO_TRAIN = (
     r"\b(?:(?:only )?for (?:the )?(?:evaluation|evals?|tokeni[sz]\w+|inference|data|preprocess\w+)"
     r"|(?:evaluation|evals?|tokeni[sz]er|inference|preprocessing|data) only)\b"
 )
-"""What a program was used for that is not the training."""
+"""A use of a program that is not the training."""
 
 
 class Program(NamedTuple):
