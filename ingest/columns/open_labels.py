@@ -686,12 +686,18 @@ def _names_a_model(text: str) -> bool:
     (True, False)
     >>> _names_a_model("gpt2-xl"), _names_a_model("d12 (124M)"), _names_a_model("ours (v2)")
     (True, True, False)
+    >>> _names_a_model("openai/whisper-small"), _names_a_model("out/step-100")
+    (True, False)
     """
     if len(text) > LONGEST:
         return False
+    text = _OWNER.sub("", text)
     forms = (_OF_IMAGES, _OF_A_FAMILY, _WITH_ITS_SIZE)
     return any(form.fullmatch(text) for form in forms) or model_named(text) == text
 
+
+_OWNER = re.compile(r"[A-Za-z0-9][\w.-]{1,40}/(?=[A-Za-z][\w.-]*$)")
+"""Whose a model is, in front of its name where it is published."""
 
 _WORKLOADS = {
     "workload", "benchmark", "tower", "image tower", "vision tower", "encoder", "vision encoder",
@@ -699,7 +705,8 @@ _WORKLOADS = {
 }  # fmt: skip
 """Labels of what is run: of a model, where the cells name some."""
 
-_NAMES = {"name", "names", "checkpoint", "checkpoints", "variant", "名称", "名字"}
+_NAMES = {"name", "names", "checkpoint", "checkpoints", "basecheckpoint", "weights", "repo",
+          "repository", "hubid", "variant", "名称", "名字"}  # fmt: skip
 """Labels of what is named, whatever it is."""
 
 _BACKBONES, _DETECTORS = {"backbone", "backbones"}, {"method", "methods", "detector", "approach"}

@@ -243,7 +243,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"((?:[A-Z][A-Za-z]+|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
+    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
     r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?"
     r"(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z]{1,8}(?=[- ])|-[A-Z](?=[-_ ])|-[vV][0-9](?:\.[0-9])?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm]"
@@ -816,10 +816,12 @@ _PUBLIC_FAMILY = (
 )
 
 _FAMILY_FIRST = deferred(
-    rf"[\s#*\d.]*?({_PUBLIC_FAMILY})"
+    r"[\s#*\d.]*?(?:(?:[A-Za-z][a-z-]{2,12} ){0,2}?(?i:(?:pre-?)?training|fine-?tuning|SFT|scaling"
+    r"|throughput|performance|speed)(?: (?:of|for))?(?: (?:the|our))? )?"
+    rf"({_PUBLIC_FAMILY})"
     r"(?:[- ](?:style )?(?:models?|family|series|pre-?training|training|fine-?tuning|results|runs"
     r"|scaling|sizes))*\s*"
-    r"(?:[,:(]|\b(?:on|with|in|using|over|at)\b)(?P<rest>.*)"
+    r"(?:[,:(]|\b(?:on|with|in|using|over|at)\b|$)(?P<rest>.*)"
 )
 
 
@@ -829,6 +831,8 @@ def family_first(text: str) -> str | None:
 
     >>> family_first("### Llama-2 pre-training on H100"), family_first("## GPT-3, 8 nodes")
     ('Llama-2', 'GPT-3')
+    >>> family_first("# Continued pretraining of Qwen2.5 (8x H200)")
+    'Qwen2.5'
     >>> family_first("## GPT-3 with 7B experts"), family_first("## T5 (and BERT)")
     (None, None)
     """
@@ -836,6 +840,22 @@ def family_first(text: str) -> str | None:
     rest = found["rest"] if found else ""
     other = SIZED.search(rest) or re.search(rf"\b{_PUBLIC_FAMILY}\b", rest)
     return found[1] if found and not other else None
+
+
+def size_of_heading(text: str) -> str | None:
+    """The size of a model that is all a heading names, below one that names the family perhaps.
+
+    >>> size_of_heading("### 14B model:"), size_of_heading("### 14B tokens")
+    ('14B', None)
+    """
+    found = _SIZE_OF_HEADING.fullmatch(text)
+    return found[1] if found else None
+
+
+_SIZE_OF_HEADING = deferred(
+    r"\s*#{1,6} (?:[0-9.]{1,6} )?([0-9]{1,4}(?:\.[0-9]{1,2})?[BM])"
+    r"(?: (?:models?|parameters|params))?(?: \([^()BM]{1,60}\))?[\s:#]*"
+)
 
 
 def family_of_sizes(label: str) -> str | None:
@@ -899,10 +919,8 @@ def says_of_runs(text: str) -> bool:
 @by_outline
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
-    text = without_some(in_english(line).text)
+    text = _without_question(without_some(in_english(line).text))
     said: dict[str, Cell] = {}
-    if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
-        return said
     known = devices(text)
 
     def put(name: str, word: str | None) -> None:
@@ -945,6 +963,25 @@ def _said(line: str) -> Mapping[str, Cell]:
     if known and (dual := _DUAL.search(plain)):
         said["gpus"] = Cell("2", 0, dual.start())
     return said | _size_said(text, said.get("model"), plain)
+
+
+def _without_question(text: str) -> str:
+    """A title without what it asks in the end; nothing of one that asks, and says nothing of
+    runs."""
+    if not text.rstrip(" *#").endswith("?"):
+        return text
+    asks = None if _ASKS.match(text) else _ASKS_AFTER.search(text)
+    return "" if asks is None or devices(asks[0]) else text[: asks.start()]
+
+
+_ASKS_AFTER = deferred(r"(?:[,:;] | [–—-] )[A-Za-z' -]{3,60}\?[ *#]*$")
+"""A question behind a title, of no number: `GPT-7B on 8 H100s, which tool?`."""
+
+_ASKS = deferred(
+    r"[\s#*\d.]*(?:is|are|was|do|does|did|can|could|should|would|will|what|which|who|how|why|when"
+    r"|where|whether)\b",
+    re.IGNORECASE,
+)
 
 
 def _size_said(text: str, model: Cell | None, plain: str) -> dict[str, Cell]:

@@ -82,7 +82,7 @@ FORMAT = Format(
         "econds per ", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
-        "step time", "iter_time",
+        "step time", "iter_time", "optimizer step",
         "-fwd", "-bwd", "-forward:", "-backward:", "-causal=", "_fwd", "_bwd", "_forward:",
         "_backward:",
     ),
@@ -110,8 +110,9 @@ FORMAT = Format(
     r"|^(?:- )?[A-Za-z][\w ./()-]{0,40}"  # a result of its own
     r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
-    r"|^\s*[-*+•] .{0,60}(?:[GNHTX]PUs?|[Nn]odes?|[A-Z][A-Za-z]*[0-9]+).{0,40}"  # of a list
-    r"[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?[A-Za-z]+/s(?:ec)?(?:/\w+)?(?: \([^()]*\))?\.?$"
+    r"|^\s*[-*+•] \S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
+    r"(?:[^|]{1,40}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
+    r"|m?s(?:ec\w*)? per (?:\w+ )?(?:step|iter)|[TP]FLOP|% (?:MFU|HFU))[^|]{0,60}$"
     r"|^\s{0,6}[-*+•]\s+[*_`]{0,2}(?i:(?:training |mean |avg\.? |average )?"  # of one run
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"

@@ -191,9 +191,23 @@ _IN_UNIT = re.compile(
 )
 
 _ITEM = re.compile(
-    r"(\s*[-*+•]\s+)(\S.{0,58}?)\s*(?::|=|–|—|->|→)\s+([~≈]?\s?[0-9][0-9.,]*\s?[kKM]?)\s?"
-    r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/(?:GPU|device|chip))?)(?:\s+\([^()]*\))?\.?\s*"
+    r"\s*[-*+•]\s+(?P<name>\S.{0,98}?)\s*(?::|=|–|—|->|→)(?:\*\*|__)?\s+"
+    r"(?:(?P<said>[~≈]?\s?[0-9].{0,118})|(?P<ended>(?:CUDA )?(?:OOM|out of memory)\b.{0,60}))"
 )
+"""An item of a list: what it ran on, or what it was, and numbers behind it."""
+
+_PIECE = re.compile(
+    r"(?P<number>[~≈]?\s?[0-9][0-9,]*(?:\.[0-9]+)?\s?[kKM]?)\s?"
+    r"(?P<unit>%(?: ?[MH]FU)?|[A-Za-zµ][^,;()]{0,58}?)"
+    r"(?:\s+\([^()]*\))?\.?\s*(?:$|[,;]\s+(?:and |with |at )?|\s(?:and|with|at)\s(?=[0-9]))"
+)
+
+_IN_ALL = re.compile(
+    r" (?:in (?:all|total)|(?:over|across|on|for) (?:all \w+(?: [GN]PUs| cards)?|the whole job))$"
+)
+"""Behind a rate: it is of the whole job."""
+
+_USED = re.compile(r" (?:used|in use|at (?:the )?peak|peak|at most|needed|taken)$")
 
 _RUN_ON = re.compile(
     rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
@@ -209,39 +223,88 @@ _OF_ANOTHER = re.compile(
 """Words of a line that opens a list of rates of something else than training."""
 
 
+class _Item(NamedTuple):
+    """An item of a list: its name, and the cells of what it has measured by their labels; the one
+    of a run that ended without a number has none."""
+
+    name: GridCell
+    cells: Mapping[str, GridCell]
+
+
 def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
-    """Every list whose items each give what they ran on, and a rate in the same unit."""
+    """Every list whose items each give what they ran on and a rate in the same unit, or what they
+    were and several quantities: `- SDXL, batch 8 per GPU: 36.4 images/s over all, 71.3 GB`."""
     at = 0
     while at < len(lines):
-        end, items = at, list[re.Match[str]]()
+        end, items = at, list[_Item]()
         while end < len(lines) and (item := _item(lines[end])):
-            if items and item[4] != items[0][4]:
-                break
             items.append(item)
             end += 1
-        near = (line.text for line in reversed(lines[max(0, at - 3) : at]) if line.text.strip())
-        if len(items) > 1 and not _OF_ANOTHER.search(next(near, "")):
+        if len(items) > 1 and _are_results(items, lines, at):
             yield _of_items(lines[at:end], items, at)
         at = max(end, at + 1)
 
 
-def _item(line: Line) -> re.Match[str] | None:
+def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool:
+    """Whether the items of a list are of training, each quantity of them by one label."""
+    labels = {label for item in items for label in item.cells if label}
+    fields = [found.field for label in labels if (found := said(label))]
+    near = [line.text for line in lines[max(0, at - MOST_ABOVE) : at] if line.text.strip()]
+    if len(set(fields)) < len(labels) or _OF_ANOTHER.search("".join(near[-1:])):
+        return False
+    if len(labels) == 1:
+        names = [item.name.text for item in items]
+        return all(_RUN_ON.search(name) or devices(name) for name in names)
+    over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
+    over += [item.name.text for item in items]
+    meant = any(_OF_ANOTHER.search(text) or _NOT_MEASURED.search(text) for text in over)
+    return not meant and bool({*fields} & (_OF_STEPS | _RATED))
+
+
+def _item(line: Line) -> _Item | None:
     """The parts of an item of such a list."""
-    found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST else None
-    rated = said(found[4]) if found else None
-    known = rated is not None and rated.field in _OF_STEPS | _RATED
-    on = found is not None and (_RUN_ON.search(found[2]) or devices(found[2]))
-    return found if known and on else None
+    found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST_ITEM else None
+    cells, at = dict[str, GridCell](), 0
+    while found is not None and at < len(found["said"] or ""):
+        piece = _PIECE.match(found["said"], at)
+        label = _label_in_words(piece["unit"]) if piece else ""
+        if piece is None or not label or label in cells:
+            return None
+        place = line.column + found.start("said") + piece.start("number")
+        cells[label] = GridCell(piece["number"], line.number, place)
+        at = piece.end()
+    if found is None:
+        return None
+    if not cells:  # below whatever the others have measured
+        cells[""] = GridCell("OOM", line.number, line.column + found.start("ended"))
+    name = re.sub(r"\*\*|__|`", "", found["name"]).strip("* ")
+    return _Item(GridCell(name, line.number, line.column + found.start("name")), cells)
 
 
-def _of_items(lines: Sequence[Line], items: Sequence[re.Match[str]], begin: int) -> Grid:
-    """The grid of a list: what each item ran on, and its rate."""
+_LONGEST_ITEM = 220
+
+
+def _label_in_words(printed: str) -> str:
+    """The label of a quantity by the unit behind its number, with whose it is; empty if unknown."""
+    whole = _IN_ALL.search(printed)
+    text = _USED.sub("", printed[: whole.start()] if whole else printed)
+    if (measure := unit(text)) and measure.si == "B":
+        return f"memory ({text})"
+    told = said(text)
+    known = told is not None and told.unit_known and told.field in _OF_STEPS | _RATED | {"memory"}
+    return (f"{text} (total)" if whole else text) if known else ""
+
+
+def _of_items(lines: Sequence[Line], items: Sequence[_Item], begin: int) -> Grid:
+    """The grid of a list: what each item was or ran on, and what it gives."""
     first = lines[0]
-    head = tuple(GridCell(label, first.number, first.column) for label in ("", items[0][4]))
+    labels = list(dict.fromkeys(label for item in items for label in item.cells if label))
+    head = tuple(GridCell(label, first.number, first.column) for label in ("", *labels))
     rows = [
-        GridRow(line, tuple(
-            GridCell(item[group].strip("*` "), line.number, line.column + item.start(group))
-            for group in (2, 3)
+        GridRow(line, (
+            item.name,
+            *(item.cells.get(label) or item.cells.get("") or GridCell("", line.number, line.column)
+              for label in labels),
         ))
         for line, item in zip(lines, items, strict=True)
     ]  # fmt: skip
@@ -253,7 +316,7 @@ _PLACED = re.compile(
     r"(?: [A-Za-z/(-][A-Za-z/)-]{0,12}){0,2}?)"
     r"(?: ?[=:] *| +)|(?<![^\s,;|=:(]))"
     r"(?P<number>[~≈]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?[kKM]?)(?![0-9.])"
-    r"(?:[ ]?(?P<unit>%|[A-Za-zµ][A-Za-zµ/]*(?:/[A-Za-z]+){0,2}))?(?=[\s,;|)\]]|:\s|$)"
+    r"(?:[ ]?(?P<unit>%(?: ?[MH]FU)?|[A-Za-zµ][A-Za-zµ/]*(?:/[A-Za-z]+){0,2}))?(?=[\s,;|)\]]|:\s|$)"
 )
 """A number of a line, the label before it and what stands right behind it."""
 

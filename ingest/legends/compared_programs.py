@@ -47,13 +47,16 @@ def settle(records: Sequence[Record], programs: Mapping[int, Cell]) -> None:
     for table in _tables(rows):
         for label in {name for row in table for name, _ in row.other}:
             told = [(row, text, _program(text, own)) for row, text in _texts(table, label)]
+            if {name for _, _, name in told} - PARTS - {""}:
+                told = [(row, text, name or _numbered(text)) for row, text, name in told]
             names = {name for _, _, name in told} - {""}
             labelled = normalise(label) in OF_IMPLEMENTATIONS | OF_PROGRAMS
             here = labelled or not own or bool(names & own.keys())
             if len(names) < 2 - labelled or not here or not names - PARTS:
                 continue
             for row, text, name in told:
-                said = own[name].text if name in own else name or _called(text, wanted=labelled)
+                said = own[name].text if name in own else _in_full(name, text)
+                said = said or _called(text, wanted=labelled)
                 if said:
                     row.cells.setdefault("program", Cell(said, row.line, row.column))
 
@@ -87,6 +90,34 @@ def _program(text: str, own: Mapping[str, Cell]) -> str:
             return name
     told: Program | None = program_named(text)
     return told.name if told and told.at <= len(begin) else ""
+
+
+def _in_full(name: str, text: str) -> str:
+    """A program with the version that its label prints."""
+    told = program_named(text)
+    return told.text if told and told.name == name else name
+
+
+def _numbered(text: str) -> str:
+    """A name with its version, which beside the label of a program is one too, whoever knows it:
+    `PEFT 0.12` beside `Unsloth 2024.8`."""
+    found = _IN_VERSION.fullmatch(text)
+    name = found["name"] if found else ""
+    if found is None or model_named(name) or devices(name):
+        return ""
+    if is_library(name) and name.casefold() not in _TRAINING:
+        return ""
+    return f"{name} {found['version']}"
+
+
+_TRAINING = {"peft", "accelerate", "transformers"}
+"""Libraries with which a model is trained as it is with a program beside them."""
+
+
+_IN_VERSION = deferred(
+    r"[\s*`]*(?P<name>[A-Za-z][\w-]{2,24}(?: [A-Z][\w-]{2,24})?) "
+    r"(?P<version>v?[0-9]{1,4}(?:\.[0-9]{1,3}){1,2})[*`]*(?:\s*\([^()]{1,60}\))?\s*"
+)
 
 
 def _called(text: str, *, wanted: bool) -> str:

@@ -333,8 +333,10 @@ def settings_of(text: str, also: Set[str] = frozenset()) -> Mapping[str, str]:
     """
     told = phrases(Line(0, text, 1, {}), least=1) if text else {}
     said = {
-        name: cell.text for name, cell in told.items()
-        if (name in SETTINGS or name in also) and cell.state == "value" and cell.scale == 1.0
+        name: cell.text if cell.scale == 1.0 else f"{float(cell.text) * cell.scale:.0f}"
+        for name, cell in told.items()
+        if (name in SETTINGS or name in also) and cell.state == "value"
+        and (cell.scale == 1.0 or name in _SIZES)
     }  # fmt: skip
     if not {"gpus", "dp", "tp"} & said.keys():
         if "pp" in said and _EACH_ON_ITS_OWN.search(text):
@@ -345,6 +347,10 @@ def settings_of(text: str, also: Set[str] = frozenset()) -> Mapping[str, str]:
         said["attention"] = kernel
     much = how_much_named(text.strip(" .;,")) if not said and text else None
     return {"recompute": much} if much and much != "on" else said
+
+
+_SIZES = {"model_size", "parameters"}
+"""Fields of a number with a sign behind it: `125M`."""
 
 
 def give(row: Record, told: Mapping[str, str]) -> None:

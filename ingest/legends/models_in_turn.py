@@ -5,8 +5,9 @@ In: the records of tables, and the lines of their document. Out: the same rows, 
 of such a sentence behind the name of their model says; and these parts, which are of no other rows.
 A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
 TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a table
-(`Interleaved uses two chunks per stage`) is of the rows of that column alone. Above all tables,
-items of a list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`.
+(`Interleaved uses two chunks per stage`) is of the rows of that column alone. Items of a
+list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`; one above all
+tables is of all rows, another of those of its section.
 """
 
 from __future__ import annotations
@@ -83,8 +84,13 @@ def tell(
             explained.append(said)
     heads = [line for line in headed(lines) if line.text.startswith("#")]
     called = [_model_of(row) or _titled(row, heads) for row in rows]
-    for name, said in _items(rows, {*called} - {""}, lines):
-        mine = [row for row, model in zip(rows, called, strict=True) if _is_called(model, name)]
+    first_row = min((row.line for row in rows), default=0)
+    for name, said in _items({*called} - {""}, lines):
+        first, last = (0, inf) if said.line < first_row else _section(heads, said.line)
+        mine = [
+            row for row, model in zip(rows, called, strict=True)
+            if first <= row.line < last and _is_called(model, name)
+        ]  # fmt: skip
         for row in mine:
             give(row, said.values)
         used.update({said.line} if mine else ())
@@ -106,14 +112,11 @@ def _titled(row: Record, heads: Sequence[Line]) -> str:
 _NUMBERED = deferred(r"^#{1,6}\s{1,3}(?:[0-9A-Z]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]?\s{1,3})?")
 
 
-def _items(
-    rows: Sequence[Record], models: Set[str], lines: Sequence[Line]
-) -> Iterator[tuple[str, Explanation]]:
-    """The items of a list above all tables that each begin with another model of their rows, and
-    say several settings of it."""
-    first = min((row.line for row in rows), default=0)
+def _items(models: Set[str], lines: Sequence[Line]) -> Iterator[tuple[str, Explanation]]:
+    """The items of a list that each begin with another model of the rows of a document, and say
+    several settings of it."""
     held: list[tuple[str, Explanation]] = []
-    for paragraph in (*paragraphs([line for line in lines if line.number < first]), []):
+    for paragraph in (*paragraphs(lines), []) if models else ():
         text = " ".join(line.text for line in paragraph)
         item = _ITEM.match(text)
         if held and (item is None or paragraph[0].number > held[-1][1].line + FAR):
@@ -257,7 +260,9 @@ def _settings(part: str, noun: str, letters: Mapping[str, str]) -> Mapping[str, 
     return settings_of(_JOINS.sub("", line.text.strip(" ,.;:*_`")), _OF_A_MODEL)
 
 
-_OF_A_MODEL = {"layers", "hidden", "heads", "kv_heads", "ffn_hidden", "experts"}
+_OF_A_MODEL = {
+    "layers", "hidden", "heads", "kv_heads", "ffn_hidden", "experts", "model_size", "parameters",
+}  # fmt: skip
 """Fields of a model that a part says of the one that it names."""
 
 

@@ -82,10 +82,11 @@ _IN_THEM_ONLY = deferred(
 
 _DO_NOT = deferred(
     r"\W*(?:do|does|did|are|is|were|was|have|had)(?: ?n[o'’]t|n['’]t)(?: (?:use|have) (?:it|them))?"
-    r"|\W*(?:(?:are|is|run|ran|do|were|was) )?without(?: it)?",
+    r"|\W*(?:(?:are|is|run|ran|do|were|was) )?without(?: it)?"
+    r"|\W*(?:(?:uses?|used|needs?|needed|have|has|had|with) )?(?:none|not)",
     re.IGNORECASE,
 )
-"""The clause on others by which these have not what some have: `the others do not`."""
+"""The clause on others by which these have not what some have: `the others do not`, `use none`."""
 
 _LISTED = deferred(r"(?:,| and | & )\s*(?:and )?(?:the )?")
 

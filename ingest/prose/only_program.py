@@ -24,12 +24,14 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import (
+    NOT_TO_TRAIN,
     OF_OTHERS,
     PARTS,
     Program,
     frameworks,
     is_library,
     program_named,
+    started,
     the_one,
 )
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -55,7 +57,7 @@ _OTHERWISE = deferred(
     r"|documentation|paper|blog|can be|could|also|earlier|previously|formerly|if"
     r"|or (?:with )?[A-Z]\w+|either|recommend(?:s|ed)?|optional\w*|cannot|not|never|sampling"
     r"|generat\w+|decoding|latency|served|plott?\w*|profil\w+|pr[ée]vu\w*|geplant|nicht|statt"
-    rf"|später|{OF_OTHERS})\b|转换|对比|推理|评测|支持|評価|変換|推論|평가|추론",
+    rf"|später|{OF_OTHERS})\b|{NOT_TO_TRAIN}|转换|对比|推理|评测|支持|評価|変換|推論|평가|추론",
     re.IGNORECASE,
 )
 """Words beside which a program is another one than that of the runs, or one that might be."""
@@ -70,6 +72,8 @@ _WITH = (
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
     r"(?:fork of (?:the )?)?"
+    r"|\b(?:our|the) (?:training )?(?:code|code ?base|implementation|trainer) (?:is|was) built "
+    r"(?:up)?on (?:top of )?"
     r"|\b(?:container|image|framework|code|software|stack) as (?:above|before) \("
     r"|\b(?:is|are|was|were) (?:all |just )?(?:plain|stock|vanilla|unmodified|upstream) "
     r"|\b(?:measurements?|throughput|performance|results|speed|benchmarks|numbers|fork|usage"
@@ -195,9 +199,9 @@ _OF_VERSIONS = deferred(
     r"(?: \((?P<remark>[\w ./-]{2,40})\))?"
     r"(?:\s*\|\s*|\s*[:：]\s*|\s*==\s*|\s{2,}|,|\t| )[`*_\"]{0,3}"
     r"(?P<version>v?[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,4})?(?:[.+-]?\w+)?|[0-9a-f]{7,10})"
-    r"[`*_\"]{0,3}\s*\|?\s*$"
+    r"[`*_\"]{0,3}(?:\s*\|?|\s*\((?P<use>[^()]{2,60})\))\s*$"
 )
-"""A line of a list of versions: `| torch | 2.6.0+cu124 |`."""
+"""A line of a list of versions: `| torch | 2.6.0+cu124 |`, `- torch 2.6 (from source)`."""
 
 _OF_NO_PROSE = deferred(r"^\s*(?:\||#|<|```|\+[-=]|[=~^\"'-]{4,}|:[\w-]+:|\.\. |$)")
 
@@ -289,13 +293,13 @@ def only_programs(
         by_section.setdefault(0, []).append(listed)
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
     titled += [*_of_its_command(prose, tabled, name), *_of_its_script(prose, tabled)]
-    titled += _launched(prose, tabled)
     every = [
         each for section, many in by_section.items() for each in many
         if not _of_its_own_tables(section, headings, tabled)
     ]  # fmt: skip
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
-    whole = _only(every or titled) or _only(_contained(prose, tabled))
+    said = every or titled or [*_commanded(prose, tabled)] or _launched(prose, tabled)
+    whole = _only(said or [*_installed(prose, tabled)]) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
 
 
@@ -400,13 +404,28 @@ def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
     """Whether a sentence, which perhaps speaks of runs, says that a program was used: it begins
     with it or leads to it, or its version opens brackets or is an item of a list of nouns."""
     before = sentence[: program.at].rstrip("`*_ ")
-    listed = program.version and before.endswith(",") and not _HAS_VERB.search(sentence)
-    if listed and (_FORMAT_IN.search(sentence) or devices(sentence)):
+    listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(sentence)
+    if listed and program.version and (_FORMAT_IN.search(sentence) or devices(sentence)):
+        return True
+    if listed and _FORMAT_IN.search(sentence) and _is_item(sentence, program):
         return True
     opens = program.version and before.endswith("(")
     led = speaks and (opens or _LEADS.search(sentence, 0, program.at))
     return bool(led or _stands(sentence, program))
 
+
+def _is_item(sentence: str, program: Program) -> bool:
+    """Whether an item of a list of nouns is a program and nothing else, or what trains in it."""
+    item = _WHOLE_ITEM.match(sentence, program.at)
+    return item is not None and (program.name not in PARTS or item["trainer"] is not None)
+
+
+_BEGINS_ITEM = deferred(r",\s*(?:[\w-]+ (?:of|from|in))?$")
+
+_WHOLE_ITEM = deferred(
+    r"(?:🤗 ?|HF |Hugging ?Face )?[\w.-]{3,24}(?P<trainer> `?\w{0,16}Trainer`?)?[`*_]{0,3}"
+    r"(?=\s*(?:,|[.;]?\s*$))"
+)
 
 _HAS_VERB = deferred(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|we|it|they|you|use[sd]?|using|supports?"
@@ -604,20 +623,45 @@ def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Itera
             yield _Named(Program(found["name"], "", at), line.number, line.column + at)
 
 
+def _commanded(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The known programs that commands start."""
+    for line in lines:
+        for program in started(line.text) if line.number not in tabled else ():
+            yield _Named(program, line.number, line.column + program.at)
+
+
+def _installed(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The known programs that commands install in one version: `pip install axolotl==0.9.2`."""
+    for line in lines:
+        found = None if line.number in tabled else _INSTALLS.search(line.text)
+        for each in _PINNED.finditer(line.text, found.end()) if found else ():
+            told = program_named(f"{each['name']} {each['version']}", any_case=True)
+            if told is not None and told.name not in PARTS:
+                yield _Named(told, line.number, line.column + each.start("name"))
+
+
+_INSTALLS = deferred(r"\b(?:pip3?|uv|conda|mamba|poetry|pdm|pixi) (?:pip )?(?:install|add)\s")
+
+_PINNED = deferred(
+    r"(?<![\w/.-])(?P<name>[A-Za-z][\w-]{1,40})(?:\[[\w,-]{1,40}\])?={1,2}(?P<version>[0-9][\w.]{0,16})"
+)
+
+
 def _launched(lines: Sequence[Line], tabled: Set[int]) -> list[_Named]:
-    """DeepSpeed, where its launcher starts all scripts that a document starts."""
+    """DeepSpeed or Accelerate, where its launcher starts all scripts that a document starts."""
     found = [(line, _LAUNCHER.match(line.text)) for line in lines if line.number not in tabled]
-    started = [(line, each) for line, each in found if each]
-    if not started or not all(each["its"] for _, each in started):
+    begun = [(line, each) for line, each in found if each]
+    if len({each["its"] for _, each in begun}) != 1 or not begun[0][1]["its"]:
         return []
-    line, each = next((line, each) for line, each in started if each)
+    line, each = begun[0]
     at = each.start("its")
-    return [_Named(Program("deepspeed", "", at), line.number, line.column + at)]
+    return [_Named(Program(each["its"], "", at), line.number, line.column + at)]
 
 
 _LAUNCHER = deferred(
     r"\s*(?:[$>%] )?(?:[A-Z_][A-Z0-9_]{1,40}=\S{1,80} ){0,8}"
-    r"(?:(?P<its>deepspeed)|torchrun|accelerate launch|srun|mpirun|python[0-9.]*)\s"
+    r"(?:(?P<its>deepspeed|accelerate(?= launch\s))(?: launch)?|torchrun|srun|mpirun"
+    r"|python[0-9.]*)\s"
     r"(?!-m pip\b)[^|#]{0,400}?(?:[\w./-]+\.py\b|\\\s*$)"
 )
 """A command that starts a script."""
@@ -731,7 +775,10 @@ _OPENS_LIST = deferred(
 
 def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line], shortest: int) -> _Named | None:
     forks = {n: fork for n, each in enumerate(held) if (fork := _fork(each["remark"] or ""))}
-    others = [n for n, each in enumerate(held) if n in forks or not is_library(each["name"])]
+    others = [
+        n for n, each in enumerate(held)
+        if (n in forks or not is_library(each["name"])) and not _ASIDE.search(each["use"] or "")
+    ]  # fmt: skip
     if len(held) < shortest or len(others) != 1:
         return None
     (turn,) = others
@@ -741,6 +788,10 @@ def _of_list(held: Sequence[re.Match[str]], lines: Sequence[Line], shortest: int
         return None
     program = known or Program(one["name"], one["version"], one.start("name"))
     return _Named(program, line.number, line.column + one.start("name"))
+
+
+_ASIDE = deferred(rf"{NOT_TO_TRAIN}|\b(?:tokeni[sz]\w+|evaluat\w+|inference)\b", re.IGNORECASE)
+"""A remark on an item of such a list that is used, and not to train."""
 
 
 def _fork(remark: str) -> str:

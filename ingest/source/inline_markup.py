@@ -1,9 +1,10 @@
-"""Sentences of HTML in the signs of Markdown, which all who look for what a text says know.
+"""Sentences of HTML and LaTeX in the signs of Markdown, which all who look for what is said know.
 
 In: the lines of a document. Out: the same, those outside of tables, code and scripts without their
 tags: `<li><b>mb</b>: micro-batch</li>` is `- **mb**: micro-batch`. Headings and tables keep their
-tags: others read these. A line begins where its first letter stood; what stands behind a tag in
-the middle of it is told a few letters too far to the left.
+tags: others read these. What LaTeX puts around words and between digits is taken out as well:
+`491{,}520 tokens on 8~A100` has one number of each. A line begins where its first letter stood;
+what stands behind a tag in the middle of it is told a few letters too far to the left.
 """
 
 from __future__ import annotations
@@ -29,6 +30,18 @@ _TAG = deferred(
 _CLOSED = deferred(r"<([a-z]{1,10})(?=[\s>])[^<>]{0,300}>[^<>]*</\1>", re.IGNORECASE)
 """An element within a line; a place in a template, `tp<T>pp<P>`, is none."""
 
+_TYPESET = (
+    (deferred(r"\\(?:texttt|textbf|textit|textsc|textsf|emph|mathrm|text|num)\{([^{}]{0,80})\}"),
+     r"\1"),
+    (deferred(r"(?<=[0-9])(?:\{,\}|\\,)(?=[0-9]{3}(?![0-9]))"), ","),
+    (deferred(r"\$?\b([0-9]{1,4})\s?\$?\\times(?![a-z])\s?\$?\s?(?=~?[A-Z])"), r"\1x "),
+    (deferred(r"(?<=[\w)])~(?=[A-Za-z\\$(]|(?<=[a-z]~)[0-9])|(?<=[0-9])\\,(?=[A-Z])"), " "),
+    (deferred(r"(?<=\w)\\(?=_)"), ""),
+    (deferred(r"(?<!\w)\$(?=([0-9][0-9,.]*(?: ?[x%])?)\$)\1\$(?!\w)"), r"\1"),
+)  # fmt: skip
+"""Signs that LaTeX writes between digits, between a number and its noun and around words, with
+the rest of them: a tie stands behind a word or a number, no sign of "about" does: `8~A100`."""
+
 _KEPT = re.compile(r"<(/?)(table|pre|script|style)(?=[\s>])", re.IGNORECASE)
 """Where text begins or ends that is left as it is."""
 
@@ -38,7 +51,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,6}|#x[0-9a-fA-F]{1,5}|[A-Za-z]{2,8});")
 
 
 def in_markdown(lines: Sequence[Line]) -> list[Line]:
-    """The lines, those of HTML in prose with signs of Markdown in place of their tags.
+    """The lines, those of HTML and LaTeX in prose with signs of Markdown in place of their tags.
 
     >>> [line] = in_markdown([Line(1, "<li><b>mb</b>: micro-batch &times; GPU</li>", 1, {})])
     >>> line.text, line.column
@@ -46,9 +59,11 @@ def in_markdown(lines: Sequence[Line]) -> list[Line]:
     >>> [line] = in_markdown([Line(1, "  <p>All runs use <em>bf16</em>.</p>", 1, {})])
     >>> line.text, line.column
     ('All runs use *bf16*.', 6)
+    >>> in_markdown([Line(1, r"491{,}520 on $8\\times$ \\texttt{A100}~GPUs", 1, {})])[0].text
+    '491,520 on 8x A100 GPUs'
     """
-    found, depth = list(lines), 0
-    for at, line in enumerate(lines):
+    found, depth = [_untyped(line) for line in lines], 0
+    for at, line in enumerate(found):
         if "<" not in line.text and not ("&" in line.text and _ENTITY.search(line.text)):
             continue
         if line.text.lstrip().startswith("|"):  # a row of a table in Markdown
@@ -64,6 +79,23 @@ def in_markdown(lines: Sequence[Line]) -> list[Line]:
         elif "</" not in line.text and _ENTITY.search(line.text):
             found[at] = line._replace(text=unescape(line.text))
     return found
+
+
+def _untyped(line: Line) -> Line:
+    """A line without what LaTeX puts around words and between digits; the row of a table as it
+    is."""
+    text = line.text
+    if not any(map(text.__contains__, "\\~{")) or len(text) > LONGEST or _ROW.search(text):
+        return line
+    for form, kept in _TYPESET:
+        text = form.sub(kept, text)
+    return line._replace(text=text)
+
+
+_ROW = re.compile(r"(?<!\\)&|^\s*\|")
+
+LONGEST = 4000
+"""Letters of a line that may be prose."""
 
 
 def _without_tags(line: Line) -> Line:

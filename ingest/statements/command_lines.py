@@ -180,12 +180,13 @@ def visible(line: Line) -> dict[str, Cell]:
 
 _ZERO_FILE = deferred(
     r"(?:--|^\s*[\"']?)(?:deepspeed|ds)(?:[_-]config)?(?:[ =]|[\"']?: )[\"']?[\w./-]{0,80}?"
-    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])[\w.-]{0,40}(?:\.json|config)\b"
+    r"(?:zero|stage|_z)[_-]?([0-3])(?![0-9])"
+    r"(?:[\w.-]{0,40}(?:\.json|config)\b|(?:[_-]offload\w{0,16})?(?=[\s\"'\\]|$))"
     r"|(?:^\s*|[\w.-])strategy[\"']?(?:=|: )[\"']?deepspeed_stage_([0-3])(?:_offload)?\b"
 )
 """The file of settings of DeepSpeed that is named after its stage, `--deepspeed zero3.json`,
-`--deepspeed path_to_zero3_config` or `deepspeed: zero3.json`, and Lightning's name of it,
-`strategy: deepspeed_stage_2`."""
+`--deepspeed deepspeed_zero2`, `--deepspeed path_to_zero3_config` or `deepspeed: zero3.json`, and
+Lightning's name of it, `strategy: deepspeed_stage_2`."""
 
 
 _PREPARES = deferred(
@@ -231,7 +232,7 @@ def _stated_by(line: Line) -> dict[str, Cell]:
         found = _of_tasks(line) | found
     if "mpi" in line.text or "horovodrun" in line.text:
         found = _ranks(line) | found
-    named = any(end in line.text for end in (".json", "config", "deepspeed_stage_"))
+    named = any(end in line.text for end in (".json", "config", "deepspeed_stage_", "zero"))
     if named and (sharded := _ZERO_FILE.search(line.text)):
         group = sharded.lastindex or 1
         stage = Cell(sharded[group], line.number, line.column + sharded.start(group))

@@ -13,7 +13,13 @@ from dataclasses import replace
 
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.program_names import OF_OTHERS, is_below, program_named, starts
+from assay.ingest.vocabulary.program_names import (
+    NOT_TO_TRAIN,
+    OF_OTHERS,
+    is_below,
+    program_named,
+    starts,
+)
 
 FIELD = "program"
 
@@ -88,7 +94,7 @@ _OTHERWISE = deferred(
     r"faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?|documentation|paper|blog|"
     r"without|can be|could|also|earlier|previously|formerly|if|or|either|recommended|"
     r"optional\w*|cannot|not|(?:and|,) (?:the|an)other|implementations of"
-    rf"|interchange\w*|{OF_OTHERS})\b|转换|对比|支持"
+    rf"|interchange\w*|{OF_OTHERS})\b|{NOT_TO_TRAIN}|转换|对比|支持"
     rf"|\b(?:is|was) (?:an?|the|our|my) {_OWN} (?:[^.;]{{0,60}} )?(?:on top of|built (?:up)?on|atop"
     rf"|around|over|wrapping)\b|\b(?:is|ist|est) (?:ein|une?) [^.;]{{0,40}}\b(?:auf Basis|basé)\b",
     re.IGNORECASE,
@@ -122,7 +128,7 @@ def trained_with(line: Line, *, heading: bool) -> dict[str, Cell]:
     >>> trained_with(Line(1, "Unlike Megatron, it needs no patches.", 0, {}), heading=False)
     {}
     """
-    if not names_program(line.text):
+    if not (heading and line.text.startswith("#")) and not names_program(line.text):
         return {}
     if heading:
         told = {} if _OTHERWISE.search(line.text) else _cell(line, line.text, 0)

@@ -333,7 +333,8 @@ def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:
 FIELD = "trained_part"
 
 _ADAPTERS = re.compile(
-    r"(?<![A-Za-z0-9])(?:[a-z]{1,2}-?)?(?:lora|dora)(?![A-Za-z])|(?<![A-Za-z0-9])peft(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?:[a-z]{1,2}-?)?(?:lora|dora)(?![A-Za-z])"
+    r"|(?<![A-Za-z0-9])peft(?![A-Za-z0-9]|[ =]{1,2}v?[0-9])"
     r"|(?<![A-Za-z0-9-])(?:p|prefix|prompt)[- ]?tuning(?: ?v2)?(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -373,7 +374,7 @@ _HEADING = re.compile(r"\s*(#{1,6})\s")
 
 _STATED = re.compile(
     r"\b(?:us(?:es?|ed|ing)|with|via)\s+(?:[^.;:|]{2,60}?\s(?:and|plus|\+)\s+)?\W{0,2}"
-    r"(?:(?:q-?)?lora|dora|peft)\b(?!['’]s)(?! (?:are|is|was|were|both)\b)"
+    r"(?:(?:q-?)?lora|dora|peft(?! v?[0-9]))\b(?!['’]s)(?! (?:are|is|was|were|both)\b)"
     r"|^[\s>*+_`-]*(?:(?:PEFT|(?:fine-?)?tuning|adapter|training)[ _-])?"
     r"(?:method|task|tuning|training|recipe|mode|type)\b[^:|]{0,24}:"
     r"|\b(?:fine-?tun\w*|train\w*)\b(?:[^.;:|()]|\.(?=[0-9])){0,60}\((?:q-?)?(?:lora|dora)\b(?=[,)])"

@@ -62,7 +62,13 @@ from assay.ingest.columns.headers import (
     unlinked,
 )
 from assay.ingest.columns.subject import times_an_epoch
-from assay.ingest.columns.titles import counted_before_name, family_named, length_named, model_named
+from assay.ingest.columns.titles import (
+    SIZED,
+    counted_before_name,
+    family_named,
+    length_named,
+    model_named,
+)
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
 from assay.ingest.prose.counted_machines import machines
@@ -541,9 +547,14 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     free = free and _OF_NODES.search(bare) is None
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
+    first = _FIRST_PART.match(bare) if free and "model" not in said else None
+    if first and model_named(first[1]) == first[1] and not SIZED.search(bare, first.end()):
+        said = {**said, "model": first[1]}  # `SDXL, batch 8 per GPU`
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
 
+
+_FIRST_PART = re.compile(r"([A-Za-z][\w./ -]{1,40}?)(?:, | \()")
 
 _OF_NODES = re.compile(r"\b[0-9]+ ?(?:nodes|hosts|machines|servers)\b", re.IGNORECASE)
 """Several nodes, whose devices beside them may be those of each."""

@@ -123,6 +123,7 @@ from assay.ingest.columns.titles import (
     names_format,
     of_another_size,
     of_its_devices,
+    size_of_heading,
 )
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
 from assay.ingest.grids.grid import LONGEST, MARKED_UP, Grid, GridCell, GridRow
@@ -1009,6 +1010,7 @@ class _Table:
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
             record.cells["model"] = named
+            record.cells |= self._size_below if named is self._sized_below else {}
         under_its_family(record)
         self._on_its_device(record)
         record.mark = "commented" if self.grid.remark == "commented" else record.mark
@@ -1213,11 +1215,31 @@ class _Table:
         if self._corner:
             return self._corner
         size = record.cells.get("model_size")
+        if size is None and "parameters" not in record.cells and self._sized_below:
+            return self._sized_below
         if self._family is None or size is None or size.state != "value":
             return None
         family, line, column = self._family
         sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
         return Cell(f"{family} {size.text}{sign}", line, column, value_origin="stated")
+
+    @cached_property
+    def _sized_below(self) -> Cell | None:
+        """The model of a size that is all the heading names, below one that names its family."""
+        *_, around, own = [None, None, *self.titles]
+        size = size_of_heading(own.text) if own else None
+        family = around and size and (family_named(around.text) or family_first(around.text))
+        if not family or around is None:
+            return None
+        return Cell(f"{family} {size}", around.number, around.column, value_origin="stated")
+
+    @cached_property
+    def _size_below(self) -> dict[str, Cell]:
+        """The size that is all the heading names."""
+        own = self.titles[-1]
+        size = size_of_heading(own.text) or ""
+        at, scale = own.column + own.text.find(size), SUFFIXES[size[-1]]
+        return {"model_size": Cell(size[:-1], own.number, at, scale, value_origin="stated")}
 
     @cached_property
     def _family(self) -> tuple[str, int, int] | None:

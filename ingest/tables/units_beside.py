@@ -624,6 +624,9 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     if value is None or not names_metrics(grid) or grid.labels or len(grid.heads) > 1:
         return grid
     named = [(_text(row, metric), _text(row, in_unit)) for row in grid.rows]
+    others = grid.width - sum(at is not None for at in places)
+    if metric is not None and not others and len({name for name, _ in named}) == len(named):
+        return _of_one_run(grid, metric, value, in_unit)
     meant = {each: _metric(*each, schema) for each in set(named)} if len(set(named)) <= 64 else {}
     told = list(dict.fromkeys(label for each in named if (label := meant.get(each))))
     if not told or len(told) > MOST_METRICS or any(normalise(each) in labels for each in told):
@@ -643,6 +646,21 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
 
     rows = tuple(apart(row, meant[each]) for row, each in zip(grid.rows, named, strict=True))
     return replace(grid, heads=(row_of(grid.heads[0], told),), rows=rows)
+
+
+def _of_one_run(grid: Grid, metric: int, value: int, in_unit: int | None) -> Grid:
+    """A grid that names each metric once and has nothing beside, which is of one run: its names,
+    each with its unit, beside the values."""
+
+    def row_of(row: GridRow, *, head: bool = False) -> GridRow:
+        if len(row.cells) != grid.width:
+            return row
+        name, unit_ = row.cells[metric], _text(row, in_unit)
+        text = name.text if head or not unit_ else f"{plain(name.text)} ({unit_})"
+        return replace(row, cells=(name._replace(text=text), row.cells[value]))
+
+    heads = tuple(row_of(row, head=True) for row in grid.heads)
+    return replace(grid, heads=heads, rows=tuple(map(row_of, grid.rows)))
 
 
 @lru_cache(maxsize=256)  # a document has the same header again and again

@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from assay.ingest.expressions.compiled import compiled
 
+_IN_VERSION = r"(?=[`*]{0,2}(?: |[@=]{1,2})v?[0-9])"
+"""Behind a name that is a word as well: its version."""
+
 SPELLED = {
     "automodel": r"(?:NeMo[ -]?)?Auto-?Model",
     "nemo": r"NeMo|NEMO|Nemo|nemo(?= (?:container|framework))",
@@ -29,11 +32,11 @@ SPELLED = {
     "litgpt": r"Lit-?GPT|litgpt",
     "olmo-core": r"OLMo-core",
     "llm-foundry": r"LLM[ -]?[Ff]oundry|llm-?foundry",
-    "composer": r"MosaicML (?:Composer|platform)|Composer(?= v?[0-9])",
-    "llama-factory": r"L[Ll][Aa][Mm][Aa][ -]?Factory|llama-?factory(?= v?[0-9])",
+    "composer": rf"MosaicML (?:Composer|platform)|Composer{_IN_VERSION}",
+    "llama-factory": rf"L[Ll][Aa][Mm][Aa][ -]?Factory|llama-?factory{_IN_VERSION}",
     "axolotl": r"[Aa]xolotl",
-    "transformers": r"(?:Hugging ?Face(?:'s)?|HF) (?:[Tt]ransformers|`?Trainer(?=`?(?:\W|$)))"
-    r"|[Tt]ransformers(?= v?[0-9])",
+    "transformers": r"(?:Hugging ?Face(?:'s)?|HF|🤗) (?:[Tt]ransformers|`?Trainer(?=`?(?:\W|$)))"
+    rf"|[Tt]ransformers{_IN_VERSION}",
     "internevo": r"Intern[Ee]vo|InternLM-Train",
     "colossalai": r"Colossal-?AI",
     "nanotron": r"[Nn]anotron",
@@ -46,13 +49,13 @@ SPELLED = {
     "unsloth": r"[Uu]nsloth",
     "ms-swift": r"(?:ms|MS)-[Ss]wift|ModelScope[ -]S[Ww][Ii][Ff][Tt]",
     "xtuner": r"X[Tt]uner",
-    "diffusers": r"(?:Hugging ?Face(?:'s)? |HF |🤗 )?[Dd]iffusers(?= v?[0-9])",
-    "timm": r"timm(?= v?[0-9])|pytorch-image-models",
+    "diffusers": rf"(?:Hugging ?Face(?:'s)? |HF |🤗 )?[Dd]iffusers{_IN_VERSION}",
+    "timm": rf"timm{_IN_VERSION}|pytorch-image-models",
     "detectron2": r"[Dd]etectron2",
-    "trl": r"(?:Hugging ?Face )?TRL|trl(?= v?[0-9])",
-    "lightning": r"PyTorch Lightning|Lightning(?: Fabric)?(?= v?[0-9])",
+    "trl": rf"(?:Hugging ?Face )?TRL|trl{_IN_VERSION}",
+    "lightning": rf"PyTorch Lightning|Lightning(?: Fabric)?{_IN_VERSION}",
     "accelerate": r"(?:Hugging ?Face(?:'s)?|HF|🤗|[Ww]ith|[Uu]sing) Accelerate"
-    r"|[Aa]ccelerate(?= v?[0-9])",
+    rf"|[Aa]ccelerate{_IN_VERSION}",
     "fairseq": r"[Ff]airseq2?(?:-py)?|FairSeq",
     "metaseq": r"[Mm]etaseq",
     "t5x": r"T5X|t5x",
@@ -66,7 +69,7 @@ SPELLED = {
     "flagscale": r"FlagScale",
     "vescale": r"veScale",
     "bmtrain": r"BMTrain",
-    "alpa": r"Alpa(?= v?[0-9])",
+    "alpa": rf"Alpa{_IN_VERSION}",
     "scaling": r"Aleph Alpha Scaling",
     "nxd": r"NeuronX Distributed|neuronx-distributed|NxD(?: Training)?",
     "horovod": r"[Hh]orovod",
@@ -90,10 +93,15 @@ COMMANDS = {
     "llama-factory": r"\bllamafactory-cli train",
     "nemo": r"\bmegatron_gpt_pretraining\w*\.py|\bnemo llm pretrain",
     "megatron-lm": r"\bpretrain_gpt\.py",
+    "xtuner": r"\bxtuner train\s",
+    "ms-swift": r"(?<![\w./-])swift (?:sft|pt)\s",
+    "trl": r"(?<![\w./-])trl sft\s",
+    "fairseq": r"\bfairseq-(?:hydra-)?train\s",
+    "levanter": r"-m levanter\.main\.\w*train|levanter/main/train\w*\.py",
 }
 """Programs by the commands that start them."""
 
-VERSION = r"([0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?:\.?(?:rc|post|dev)[0-9]+|[_-]py[0-9]+|\.x+)?"
+VERSION = r"((?:20)?[0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?:\.?(?:rc|post|dev)[0-9]+|[_-]py[0-9]+|\.x+)?"
 
 _VERSION = (
     r"(?:[ _-](?:[Ff]ramework|[Cc]ontainers?|[Ii]mage|[Rr]elease|[Vv]ersion|tag|library|codebase"
@@ -175,9 +183,16 @@ PARTS = {"fsdp", "deepspeed", "accelerate", "transformers", "horovod"}
 
 OF_OTHERS = (
     r"start(?:s|ed|ing)? from|synchroni[sz]\w+|same (?:\w+ )?(?:settings?|set-?ups?|config\w*) "
-    r"(?:with|as|of|like)"
+    r"(?:with|as|of|like)|their (?:\w+ )?code(?:base)?"
 )
 """Words beside which a program is what another was made of, or is set up like."""
+
+
+NOT_TO_TRAIN = (
+    r"\b(?:(?:only )?for (?:the )?(?:evaluation|evals?|tokeni[sz]\w+|inference|data|preprocess\w+)"
+    r"|(?:evaluation|evals?|tokeni[sz]er|inference|preprocessing|data) only)\b"
+)
+"""A use of a program that is not the training."""
 
 
 class Program(NamedTuple):
@@ -217,7 +232,7 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
     >>> program_named("Megatron + DeepSpeed 3D").text, program_named("MaxText or Levanter")
     ('megatron-deepspeed', None)
     """
-    found = _started(text) or _packed(text)
+    found = started(text) or _packed(text)
     for name in _compiled(_NAME, re.IGNORECASE if any_case else 0).finditer(text):
         spelled = list(SPELLED)[int((name.lastgroup or "p0")[1:])]
         told = _compiled(_VERSION).match(text, name.end())
@@ -260,7 +275,7 @@ def _packed(text: str) -> list[Program]:
     ]
 
 
-def _started(text: str) -> list[Program]:
+def started(text: str) -> list[Program]:
     """The program that a command starts, if it is one."""
     if (command := _compiled(_COMMAND).search(text)) is None:
         return []

@@ -425,6 +425,14 @@ def test_totals_below_their_heading_are_a_summary(printed: str, seconds: float) 
     assert (row["phase"], row["elapsed"], row["step_rate"]) == ("training", seconds, 0.538)
 
 
+def test_totals_of_training_need_no_heading() -> None:
+    rates = "train_samples_per_second =      9.216\ntrain_steps_per_second   =      0.144\n"
+    (row,) = read(f"train_loss = 0.8713\n{rates}Saved.\n").frames["trainer_summary"].to_dicts()
+    assert (row["phase"], row["samples_per_s"], row["step_rate"]) == ("training", 9.216, 0.144)
+    settings = read("train_samples = 1000\ntrain_batch_size = 32\n")
+    assert "trainer_summary" not in settings.frames
+
+
 def test_a_frame_of_labels_and_values_is_one_record() -> None:
     body = "│ iter_s  {t} │\n│ training_iteration   {n} │\n│ loss      {l} │\n"
     frame = rows(job(f"╭────╮\n│ Training result │\n├────┤\n{body}╰────╯"))

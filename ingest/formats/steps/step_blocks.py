@@ -91,7 +91,10 @@ BLOCK_HEADS = {
     r"┌ [A-Z][a-z]+: ": Reach(LONGEST, "└ "),
     r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"
     r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$"
-    r"|\*{3,} (?:train|eval|predict|test)[a-z_ ]* metrics \*{3,}\s*$": Reach(LONGEST),
+    r"|\*{3,} (?:train|eval|predict|test)[a-z_ ]* metrics \*{3,}\s*$"
+    r"|\s*train_(?:loss|runtime|samples|samples_per_second)\s+=\s+[0-9][0-9.:]*\s*$": Reach(
+        LONGEST
+    ),
     r"\{\s*['\"][A-Za-z_/ .-]+['\"]: *[0-9.eE+-]+, *$": Reach(LONGEST, r"\}\s*$"),
 }
 """Beginnings of blocks, and how many lines may belong to one; of a box each row."""
@@ -114,6 +117,10 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         return _numbered(lines, at, numbered)
     if "metrics *" in head.text and _TOTALS.match(head.text):
         return _totals(lines, at)
+    if head.text.lstrip().startswith("train_") and _TOTAL.match(head.text):
+        bare = _totals(lines[at : at + MOST_TOTALS], 0, below=0)
+        labels = {pair.label for pair, _ in bare.places} if bare else set[str]()
+        return bare if len(labels & _OF_TRAINING) > 1 else None
     if head.text.startswith("┌ ") and (logged := _LOGGED.match(head.text)):
         validates = not VALIDATION.isdisjoint(words(logged["what"]))
         return None if validates else _logged(lines, at)
@@ -212,13 +219,20 @@ def _numbered(lines: Sequence[Line], at: int, first: re.Match[str]) -> Found | N
     return Found(held, Said(tuple(pair for pair, _ in places), "block"), places, block=True)
 
 
-def _totals(lines: Sequence[Line], at: int) -> Found | None:
-    """The totals below their heading, one a line."""
-    held = [lines[at]]
+_OF_TRAINING = {"train_runtime", "train_samples_per_second", "train_steps_per_second"}
+"""Totals that only the training of such a Trainer has, two of which need no heading."""
+
+MOST_TOTALS = 12
+"""Lines of totals without a heading."""
+
+
+def _totals(lines: Sequence[Line], at: int, below: int = 1) -> Found | None:
+    """The totals one line `below` their heading, or where they stand without it, one a line."""
+    held = [*lines[at : at + below]]
     places: list[tuple[Pair, Line]] = []
-    for line in lines[at + 1 : at + LONGEST]:
+    for line in lines[at + below : at + LONGEST]:
         row = _TOTAL.match(line.text)
-        if row is None or not _goes_on(held[-1], line):
+        if row is None or (held and not _goes_on(held[-1], line)):
             break
         held.append(line)
         places += [

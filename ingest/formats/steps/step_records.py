@@ -169,8 +169,8 @@ def _of_evaluation(found: Found) -> bool:
 _EVALUATES = {"eval", "evaluation", "val", "valid", "validation"}
 
 _SUMS = {
-    "train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation",
-    "predict runtime": "prediction",
+    "train runtime": "training", "train samples per second": "training",
+    "eval runtime": "evaluation", "eval loss": "evaluation", "predict runtime": "prediction",
 }  # fmt: skip
 """Labels of a dictionary or a block that sums up a part of a Hugging Face Trainer's work."""
 
