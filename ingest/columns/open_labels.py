@@ -766,7 +766,7 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
     if neither the table nor the text speaks of less than all."""
     if not grid.heads or grid.labels:
         return grid
-    grid = _without_bits(grid)
+    grid = _with_nodes_down(_without_bits(grid))
     last = grid.heads[-1]
     rows = [row for row in grid.rows if len(row.cells) == len(last.cells)]
 
@@ -812,6 +812,22 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
         at for at, cell in enumerate(cells) if cell.text == _AGAIN_LABEL != last.cells[at].text
     }
     return _explained(_relabelled(grid, cells), again, above)
+
+
+def _with_nodes_down(grid: Grid) -> Grid:
+    """The grid with nodes for `instances` in front of a row of whole numbers, as in a table whose
+    metrics stand below each other."""
+
+    def told(row: GridRow) -> GridRow:
+        first, *rest = row.cells
+        if not rest or english(plain(first.text)).casefold() != "instances":
+            return row
+        counted = all(_count(cell.text) for cell in rest)
+        return replace(row, cells=(first._replace(text="nodes"), *rest)) if counted else row
+
+    if not any("nstan" in row.cells[0].text for row in grid.rows if row.cells):
+        return grid
+    return replace(grid, rows=tuple(told(row) if row.cells else row for row in grid.rows))
 
 
 _BITS = {"0": "no", "1": "yes"}
