@@ -169,15 +169,7 @@ class Binder:
             if (subject := _subject(each, named)) in named or each.here:
                 key = subject, each.section if each.here else None
                 self._subjects.setdefault(key, {}).update(each.values)
-        models = {
-            called(cell.text) for row in rows if row.tabled and (cell := row.cells.get("model"))
-        }
-        self._models = {  # the models that lines name as rows do
-            each.line: name
-            for each in every
-            if (cell := each.values.get("model")) and (name := called(cell.text)) in models
-        }
-        self._ranges = {each.subject for each in every if each.here and is_range(each.subject)}
+        self._models, self._ranges = _named_as_rows(every, rows), _ranges(every)
         captions = {at for _, at in self._captions.values()}
         self.statements = [
             each for each in every
@@ -909,6 +901,21 @@ def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
             if other and (own or is_library(called.partition(" ")[0])):
                 return True
     return False
+
+
+def _ranges(statements: Sequence[Statement]) -> set[str]:
+    """The ranges of models that statements are of."""
+    return {each.subject for each in statements if each.here and is_range(each.subject)}
+
+
+def _named_as_rows(every: Sequence[Statement], rows: Sequence[Record]) -> dict[int, str]:
+    """The models that lines of statements name as rows of tables do, by these lines."""
+    models = {called(cell.text) for row in rows if row.tabled and (cell := row.cells.get("model"))}
+    return {
+        each.line: name
+        for each in every
+        if (cell := each.values.get("model")) and (name := called(cell.text)) in models
+    }
 
 
 def _names(record: Record) -> list[str]:

@@ -710,7 +710,8 @@ def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
 
 _IN_A_LIST = deferred(
     r"(?:\b(?:on|across|over|using|with)\s"
-    r"(?:[0-9][0-9,]{0,6}\s?(?:,|,? ?(?:and|or|to)\b|/|→|->|–)\s?){1,8}|(?<![\w.,/])[0-9][0-9,]{0,6}\s?(?:/|\bor\b|→|->)\s?)$"
+    r"(?:[0-9][0-9,]{0,6}\s?(?:,|,? ?(?:and|or|to)\b|/|→|->|–)\s?){1,8}"
+    r"|(?<![\w.,/])[0-9][0-9,]{0,6}\s?(?:/|\bor\b|→|->)\s?)$"
 )
 """In front of the last number of a list: `on 4, 8 and `, `1/2/`."""
 
