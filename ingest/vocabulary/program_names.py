@@ -62,6 +62,7 @@ SPELLED = {
     "llm.c": r"llm\.c",
     "mlx-lm": r"MLX-LM|mlx-lm|mlx_lm",
     "paddlenlp": r"Paddle(?:NLP|Former[s]?)",
+    "paddlefleetx": r"PaddleFleetX",
     "mindformers": r"Mind[Ff]ormers|MindSpore Transformers",
     "flagscale": r"FlagScale",
     "vescale": r"veScale",
