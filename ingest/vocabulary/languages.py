@@ -107,7 +107,7 @@ _HAS_EUROPEAN = re.compile(
 or Russian."""
 
 _HAS_MANY_WORDS = re.compile(
-    r"\bw/|all over|the board"
+    r"\bw/|all o(?:ver|n [bft])|thing(?: \w+)? on [bft]|the board"
     r"|(?:is|was) (?:therefore|thus|hence|always|then|again|so|still|not|never) ?"
     r"|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
     r"|every)\b.{0,12}"
