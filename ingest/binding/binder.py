@@ -886,8 +886,11 @@ _OF_MODELS = {
 
 def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
     """Whether a row names another program than the one that its document does; of columns side by
-    side (`sides`: one of them is named by a program) each is of its own."""
+    side (`sides`: one of them is named by a program) each is of its own, and one that is called a
+    reference is of what others ran."""
     for label, text in record.other if record.tabled else ():
+        if label == "column" and text.casefold() in ("参考", "reference"):
+            return True
         if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
             own = program_named(text, any_case=True)
             if own is None and devices(text):
