@@ -695,7 +695,7 @@ def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
     """The one number of devices that a text says; none that is the name of a card, and none of a
     list of them.
 
-    >>> [devices_in_all(text) for text in ("on 4 and 8 GPUs", "on 1/2/4 GPUs", "batch 64, 4 GPUs")]
+    >>> [counted_devices(text) for text in ("on 4, 8x A100", "1/2/4x A100", "batch 64, 4x A100")]
     [None, None, '4']
     """
     found = {match[match.lastindex or 0].casefold(): match for match in pattern.finditer(text)}
@@ -711,7 +711,7 @@ def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
 _IN_A_LIST = deferred(
     r"(?:\b(?:on|across|over|using|with)\s"
     r"(?:[0-9][0-9,]{0,6}\s?(?:,|,? ?(?:and|or|to)\b|/|→|->|–)\s?){1,8}"
-    r"|(?<![\w.,/])[0-9][0-9,]{0,6}\s?(?:/|\bor\b|→|->)\s?)$"
+    r"|(?<![\w.,/])(?:[0-9][0-9,]{0,6}\s?(?:/|\bor\b|→|->)\s?){1,8})$"
 )
 """In front of the last number of a list: `on 4, 8 and `, `1/2/`."""
 
