@@ -71,7 +71,7 @@ from assay.ingest.binding.comparing import (
     unlike,
     without,
 )
-from assay.ingest.binding.started_below import StartedBelow, is_below, shown_by_model
+from assay.ingest.binding.started_below import StartedBelow, called, is_below, shown_by_model
 from assay.ingest.columns.cells import fills, number_of
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
@@ -169,7 +169,7 @@ class Binder:
             if (subject := _subject(each, named)) in named or each.here:
                 key = subject, each.section if each.here else None
                 self._subjects.setdefault(key, {}).update(each.values)
-        self._ranges = {each.subject for each in every if each.here and is_range(each.subject)}
+        self._models, self._ranges = _named_as_rows(every, rows), _ranges(every)
         captions = {at for _, at in self._captions.values()}
         self.statements = [
             each for each in every
@@ -500,7 +500,8 @@ class Binder:
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than
-        a row of a table has, and how runs on other devices were shared among these.
+        a row of a table has or of the model of other rows, and how runs on other devices were
+        shared among these.
 
         A sentence above a table that prints its devices is of all of them.
         """
@@ -510,11 +511,20 @@ class Binder:
             name: cell
             for name, cell in of_its_model(values, own).items()
             if cell.line not in self._of_one
+            and not self._on_others(cell.line, own.get("model"))
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
             and not (name in OF_A_RUN and self._starts_another(cell.line, {**row, **own}))
             and not (name == "dtype" and self._on_another(cell.line, machines))
             and not line_of_other(self.context.commands_on.get(cell.line), own.get("gpu"))
         }
+
+    def _on_others(self, line: int, own: Cell | None) -> bool:
+        """Whether a line names a model as other rows do, and not as a row does."""
+        theirs = self._models.get(line)
+        if theirs is None or own is None or own.value_origin != "printed":
+            return False
+        mine = called(own.text)
+        return theirs not in mine and mine not in theirs
 
     def _nearer(self, section: Section, opened: tuple[int, str] | None) -> dict[int, str]:
         """The headings above a row, and what opens its table, by their lines."""
@@ -876,8 +886,11 @@ _OF_MODELS = {
 
 def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
     """Whether a row names another program than the one that its document does; of columns side by
-    side (`sides`: one of them is named by a program) each is of its own."""
+    side (`sides`: one of them is named by a program) each is of its own, and one that is called a
+    reference is of what others ran."""
     for label, text in record.other if record.tabled else ():
+        if label == "column" and text.casefold() in ("参考", "reference"):
+            return True
         if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
             own = program_named(text, any_case=True)
             if own is None and devices(text):
@@ -891,6 +904,21 @@ def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
             if other and (own or is_library(called.partition(" ")[0])):
                 return True
     return False
+
+
+def _ranges(statements: Sequence[Statement]) -> set[str]:
+    """The ranges of models that statements are of."""
+    return {each.subject for each in statements if each.here and is_range(each.subject)}
+
+
+def _named_as_rows(every: Sequence[Statement], rows: Sequence[Record]) -> dict[int, str]:
+    """The models that lines of statements name as rows of tables do, by these lines."""
+    models = {called(cell.text) for row in rows if row.tabled and (cell := row.cells.get("model"))}
+    return {
+        each.line: name
+        for each in every
+        if (cell := each.values.get("model")) and (name := called(cell.text)) in models
+    }
 
 
 def _names(record: Record) -> list[str]:

@@ -559,10 +559,11 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
 
 
 def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
-    """Whether a clause names another model than that of a row, and not that."""
+    """Whether a clause names another model than that of a row, and not that: of another size, or
+    by the whole name of one of the same."""
     sizes = sizes_of(row)
-    if clause.sizes and sizes:
-        return not any(as_large(a, b) for a in clause.sizes for b in sizes)
+    if clause.sizes and sizes and not any(as_large(a, b) for a in clause.sizes for b in sizes):
+        return True
     model = row.cells.get("model")
     if model is None:
         return False

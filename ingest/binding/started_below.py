@@ -106,7 +106,7 @@ class _Shown:
 
     def fits(self, row: Record) -> bool:
         """Whether a row is of that model, and has no setting otherwise."""
-        if (model := row.cells.get("model")) is None or _called(model.text) != self.model:
+        if (model := row.cells.get("model")) is None or called(model.text) != self.model:
             return False
         own = {n: c for n, c in row.cells.items() if c.value_origin != "assumed"}
         return not _of_another_run(self.values, own)
@@ -146,7 +146,7 @@ def _sections_of_models(context: Context, rows: Sequence[Record]) -> Iterator[_S
         if each.section and not (each.of_run or each.subject or each.until):
             by_section.setdefault(each.section, []).append(each)
     for section, said in by_section.items():
-        names = {_called(each.values["model"].text) for each in said if "model" in each.values}
+        names = {called(each.values["model"].text) for each in said if "model" in each.values}
         values = agreed(said, [*SETTINGS - {"gpu"}])
         of_all = agreed(by_section.get(section[:-1], ()), [*SETTINGS - {"gpu"}])
         headed = any(each.line == section[-1] and "model" in each.values for each in said)
@@ -159,7 +159,7 @@ def _section_at(context: Context, line: int) -> Section:
     return next((path for at, path in reversed(context.sections) if at <= line), ())
 
 
-def _called(name: str) -> str:
+def called(name: str) -> str:
     """A model's name as it is compared: `Llama-2-7b-hf` is `LLaMA 2 7B`."""
     bare = name.rpartition("/")[2].casefold()
     return _SIGNS.sub("", _VARIANT.sub("", bare))

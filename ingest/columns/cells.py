@@ -840,6 +840,10 @@ _FAILED = re.compile(
 )
 
 
+_OF_WHAT = re.compile(r"\s*(?:\([^()]{2,60}\)|[:–—-]\s[^()]{2,60})$")
+"""Of what a run ended, behind the word for it: `failed (NCCL timeout)`."""
+
+
 def _ended(label: str, text: str) -> str | None:
     """The outcome that a cell no field declares gives its row; None where it gives none."""
     if _OUT_OF_MEMORY.fullmatch(text):
@@ -848,7 +852,8 @@ def _ended(label: str, text: str) -> str | None:
         return "OOM"
     if _says_out_of_memory(label, text):
         return "OOM"
-    found = text if _FAILED.fullmatch(text) else "OOM" if _RAN_OUT.search(text) else None
+    bare = _OF_WHAT.sub("", text)
+    found = "OOM" if _RAN_OUT.search(text) else bare if _FAILED.fullmatch(bare) else None
     return found if found and set(split(label)) & _ENDED else None
 
 

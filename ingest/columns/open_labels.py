@@ -773,7 +773,7 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
     if neither the table nor the text speaks of less than all."""
     if not grid.heads or grid.labels:
         return grid
-    grid = _without_bits(grid)
+    grid = _with_nodes_down(_beside_references(_without_bits(grid)))
     last = grid.heads[-1]
     rows = [row for row in grid.rows if len(row.cells) == len(last.cells)]
 
@@ -819,6 +819,54 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
         at for at, cell in enumerate(cells) if cell.text == _AGAIN_LABEL != last.cells[at].text
     }
     return _explained(_relabelled(grid, cells), again, above)
+
+
+_KINDS = {"npu", "gpu", "昇腾", "ascend"}
+
+_REFERENCES = {"参考": "参考性能", "reference": "reference performance"}
+
+
+def _beside_references(grid: Grid) -> Grid:
+    """The grid with what a kind of devices reached for its name over more than anybody counts, in
+    front of a column of what others did: `NPU | 参考` over `2849 | 2874`."""
+    last = grid.heads[-1]
+    labels = [plain(cell.text).casefold() for cell in last.cells]
+    at = next((n for n in range(1, len(labels)) if labels[n] in _REFERENCES), 0)
+    if not at or labels[at - 1] not in _KINDS:
+        return grid
+    texts = [plain(row.cells[at - 1].text) for row in grid.rows if len(row.cells) > at]
+    numbers = [float(text) for text in texts if _A_SPEED.fullmatch(text)]
+    if all(number == 1.0 or number % PAIR == 0.0 for number in numbers):  # none, or counts
+        return grid
+    cells = list(last.cells)
+    reference = _REFERENCES[labels[at]]
+    reached = reference.replace("reference", cells[at - 1].text).replace("参考", cells[at - 1].text)
+    cells[at - 1 : at + 1] = [
+        cells[at - 1]._replace(text=reached), cells[at]._replace(text=reference),
+    ]  # fmt: skip
+    return _relabelled(grid, tuple(cells))
+
+
+_A_SPEED = re.compile(r"[0-9]{1,7}(?:\.[0-9]{1,4})?")
+
+PAIR = 2
+"""Devices that runs on more than one have at the least, and a multiple of."""
+
+
+def _with_nodes_down(grid: Grid) -> Grid:
+    """The grid with nodes for `instances` in front of a row of whole numbers, as in a table whose
+    metrics stand below each other."""
+
+    def told(row: GridRow) -> GridRow:
+        first, *rest = row.cells
+        if not rest or english(plain(first.text)).casefold() != "instances":
+            return row
+        counted = all(_count(cell.text) for cell in rest)
+        return replace(row, cells=(first._replace(text="nodes"), *rest)) if counted else row
+
+    if not any("nstan" in row.cells[0].text for row in grid.rows if row.cells):
+        return grid
+    return replace(grid, rows=tuple(told(row) if row.cells else row for row in grid.rows))
 
 
 _BITS = {"0": "no", "1": "yes"}

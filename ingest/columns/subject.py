@@ -315,9 +315,12 @@ def of_runs(
 
 
 _OF_A_WHOLE_RUN = re.compile(
-    r"latency ?[(\[,]? ?(?:in )?(?:min(?:ute)?s?|h(?:ou)?rs?|h|days?)\.?[)\]]?", re.IGNORECASE
+    r"latency ?[(\[,]? ?(?:in )?(?:min(?:ute)?s?|h(?:ou)?rs?|h|days?)\.?[)\]]?"
+    r"|acceptance(?: criteri(?:on|a))?",
+    re.IGNORECASE,
 )
-"""The latency of no call, but of training until it is good enough, as MLPerf has it."""
+"""The latency of no call, but of training until it is good enough, as MLPerf has it, and what is
+good enough."""
 
 _OF_AN_EPOCH = PLAIN | MEAN | set(TIMES) | {
     "time", "epoch", "/", "of", "one", "an", "in", "min", "mins", "minutes", "h", "hour", "hours",

@@ -702,9 +702,28 @@ def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
-    """The one number of devices that a text says; none that is the name of a card."""
-    count = _only_one(pattern, text)
-    return None if count is None or names_card(count) or len(count) > MOST_DIGITS else count
+    """The one number of devices that a text says; none that is the name of a card, and none of a
+    list of them.
+
+    >>> [counted_devices(text) for text in ("on 4, 8x A100", "1/2/4x A100", "batch 64, 4x A100")]
+    [None, None, '4']
+    """
+    found = {match[match.lastindex or 0].casefold(): match for match in pattern.finditer(text)}
+    if len(found) != 1:
+        return None
+    ((count, match),) = found.items()
+    begin = match.start(match.lastindex or 0)
+    if names_card(count) or len(count) > MOST_DIGITS:
+        return None
+    return None if _IN_A_LIST.search(text, max(0, begin - 40), begin) else count
+
+
+_IN_A_LIST = deferred(
+    r"(?:\b(?:on|across|over|using|with)\s"
+    r"(?:[0-9][0-9,]{0,6}\s?(?:,|,? ?(?:and|or|to)\b|/|→|->|–)\s?){1,8}"
+    r"|(?<![\w.,/])(?:[0-9][0-9,]{0,6}\s?(?:/|\bor\b|→|->)\s?){1,8})$"
+)
+"""In front of the last number of a list: `on 4, 8 and `, `1/2/`."""
 
 
 def model_named(text: str) -> str | None:

@@ -42,7 +42,7 @@ _ONE = deferred(
 )
 """A clause on one model, and how many devices it was on."""
 
-_NAME = r"(?!(?:all|both|we|they|it|this|these)\b)-?[\w./-]{2,24}"
+_NAME = r"(?!(?:all|both|we|they|it|this|these)\b)-?[\w./-]{2,48}"
 
 _SOME = deferred(
     rf"\W*(?P<only>(?:only|just) )?(?:(?:for|with) )?(?:the )?"
@@ -55,6 +55,16 @@ _SOME = deferred(
     re.IGNORECASE,
 )
 """A clause on some models, which may say that it is of no other: `Only the 3B model used`."""
+
+_IN_CHINESE = deferred(
+    r"\W*(?:(?:备?注|说明|注意)\W+)?(?P<only>(?:只有|仅有?) ?)?`?(?P<name>[A-Za-z0-9][\w./-]{1,48}"
+    r"(?:`?(?: ?[、,，和及与] ?)`?[A-Za-z0-9][\w./-]{1,48}){0,4})`? ?(?:的)?"
+    r"(?:模型|各?行|配置|任务)?(?:[均都]?(?:是)?(?:使用|采用|开启|启用|打开|用|开))"
+    r"了? ?(?P<what>[^,，;；。()（）]{2,40}?)"
+    r"(?P<others>[,，;；] ?(?:而)?其[余他它](?:的)?(?:各?行|模型|配置|任务|实验|结果)?[均都]?"
+    r"(?:则)?(?:未|没有?|不|关闭|没)(?:有)?(?:开启|使用|启用|采用|打开|开|用)?了?)?\s*[。.]?\s*"
+)
+"""The same in Chinese: `13B 使用重计算，其余模型未开启`, `仅 13B 开启重计算`."""
 
 _PART = r"(?:phase|stage|run|row|period|part|regime|setting|configuration|job|model|case)s?"
 
@@ -156,7 +166,7 @@ def _in(words: Sequence[str], called: Sequence[str]) -> bool:
     return any(called[at : at + len(words)] == words for at in places)
 
 
-_HAVE = deferred(r"\b(?:uses?|used|has|have|had|with|in|using|except)\b")
+_HAVE = deferred(r"\b(?:uses?|used|has|have|had|with|in|using|except)\b|[仅只]")
 
 
 def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
@@ -166,7 +176,7 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
         at = 0
         for sentence in sentences(text) if of_other_rows(text) or _HAVE.search(text) else ():
             begin, at = at, at + len(sentence)
-            bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence)
+            bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence).replace("`", "")
             found = _all_but_one(bare) or _one_and_others(bare)
             found = found or _only_in(bare) or _some_and_others(bare)
             if found:
@@ -267,8 +277,10 @@ def _some_and_others(text: str) -> _Found | None:
     (['Kite-7B', '14B'], 0.0, {'sequence_parallel': 'True'}, {})
     >>> _some_and_others("Kite-XL rows use gradient checkpointing, the others do not.")[3]
     {'recompute': 'none'}
+    >>> _some_and_others("org/Kite-XL 使用 recompute，其余模型未开启。")
+    (['org/Kite-XL'], 0.0, {'activation_checkpointing': 'True'}, {'recompute': 'none'})
     """
-    text = _BLANKS.sub(" ", text)
+    text = _in_english(_BLANKS.sub(" ", text))
     some = _SOME.match(text)
     if some is None or _PERHAPS.search(text):
         return None
@@ -284,6 +296,20 @@ def _some_and_others(text: str) -> _Found | None:
         return None
     names = [name.strip(" -") for name in _LISTED.split(some["name"])]
     return names, 0.0, own, {AGAIN[0] if n in AGAIN else n: v for n, v in off.items() if alone}
+
+
+def _in_english(text: str) -> str:
+    """A Chinese sentence on some models, and perhaps on all others, in the words of English ones.
+
+    >>> _in_english("仅 `3B` 开启 recompute"), _in_english("3B 和 7B 使用了序列并行，其余未使用。")
+    ('Only 3B uses recompute', '3B and 7B uses 序列并行, the others do not')
+    """
+    said = _IN_CHINESE.fullmatch(text)
+    if said is None or not (said["only"] or said["others"]):
+        return text
+    names = re.sub(r"`?(?: ?[、,，和及与] ?)`?", " and ", said["name"])
+    others = ", the others do not" if said["others"] else ""
+    return f"{'Only ' if said['only'] else ''}{names} uses {said['what'].strip()}{others}"
 
 
 def _only_in(text: str) -> _Found | None:

@@ -84,8 +84,9 @@ _NODE_HAS = deferred(
 """In front of a number of devices: they are those of each node."""
 
 _COUNTS = deferred(
-    r"\b(?:of|on|for|with|using|across) [0-9][0-9,]*(?:, [0-9][0-9,]*)*,? (?:and|or) [0-9][0-9,]* ?"
-    rf"[x×]? ?(?:NVIDIA |AMD )?{SIGN}"
+    r"\b(?:(?:of|on|for|with|using|across) [0-9][0-9,]*(?:, [0-9][0-9,]*)*,? (?:and|or)"
+    r"|(?:on|using|across)(?: [0-9][0-9,]{0,6}(?: ?/|,)){1,8}|with(?: [0-9][0-9]?(?: ?/|,)){2,8})"
+    rf" [0-9][0-9,]* ?[x×]? ?(?:NVIDIA |AMD )?{SIGN}"
 )
 """Numbers of devices of as many runs: `results of 8 and 128 H100`."""
 

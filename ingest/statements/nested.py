@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -382,8 +383,9 @@ def of_jobs(
     """The statements, with the `train_batch_size` of DeepSpeed's configurations as that of the job.
 
     Its own key for the batch of a device, or for what is sharded, in the same block says whose
-    configuration it is.
+    configuration it is. Nor do they have a stage of what a line beside shards over one device.
     """
+    statements = [each for each in map(partial(_but_unsharded, texts), statements) if each.values]
     theirs = [blocks[n] for n, text in texts.items() if n in blocks and _OF_DEEPSPEED.search(text)]
     return [
         replace(each, values={
@@ -397,5 +399,19 @@ def of_jobs(
         for each in statements
     ]  # fmt: skip
 
+
+def _but_unsharded(texts: Mapping[int, str], statement: Statement) -> Statement:
+    """A statement without the stage of sharding where a line beside its own has the degree 1."""
+    at = statement.line
+    if "zero_stage" not in statement.values or "shard" not in texts.get(at, ""):
+        return statement
+    if not any(_UNSHARDED.match(texts.get(line, "")) for line in range(at - 2, at + 3)):
+        return statement
+    values = {name: cell for name, cell in statement.values.items() if name != "zero_stage"}
+    return replace(statement, values=values)
+
+
+_UNSHARDED = deferred(r"\s*[\"']?sharding_(?:parallel_)?(?:degree|size)[\"']?\s*[:=]\s*1(?![0-9])")
+"""A line of a configuration by which nothing is sharded, whatever the stage beside it."""
 
 _OF_DEEPSPEED = deferred(r"[\"'](?:train_micro_batch_size_per_gpu|zero_optimization)[\"']\s*:")

@@ -24,15 +24,15 @@ from assay.ingest.vocabulary.program_names import (
 FIELD = "program"
 
 _PROPER = (
-    r"(?:NeMo|NEMO|Megatron|MCore|MBridge|MindSpeed|ModelLink|Primus|GPT-NeoX|[Tt]orch[Tt]itan"
-    r"|TorchTune|torchtune|LitGPT|OLMo-core|LLM[ -]?[Ff]oundry|llm-foundry|MosaicML"
+    r"(?:NeMo|NEMO|Megatron|MCore|MBridge|MindSpeed|ModelLink|Primus|Paddle[NF]|GPT-NeoX"
+    r"|[Tt]orch(?:[Tt]itan|[Tt]une)|LitGPT|OLMo-core|(?:LLM[ -]?|llm-)[Ff]oundry|MosaicML"
     r"|LL?[Aa][Mm][Aa][ -]?Factory|[Aa]xolotl|Hugging ?Face|Intern[Ee]vo|Colossal|[Nn]anotron"
     r"|AXLearn|[Mm]ax[Tt]ext|Levanter|Pax[Mm]L|Deep[Ss]peed|FSDP)"
 )
 
 _NAMES = rf"(?:{_PROPER}|nemo|megatron-(?:lm|core|deepspeed)|[Tt]ransformers|Composer|primus)"
 
-_WORDS = r"(?:using|with|in|via|by|through|on|of|uses|used|from|使用|采用|基于)"
+_WORDS = r"(?:using|with|in|via|by|through|on|of|use[sd]|from|使用|采用|基于)"
 
 _LABELS = r"(?:[Ff]ramework|[Cc]ontainer|[Ii]mage|[Ss]oftware|[Cc]odebase|[Tt]rainer)"
 
@@ -54,14 +54,16 @@ _MARKS = (
     "nemo", "megatron", "mcore", "mbridge", "mindspeed", "modellink", "primus", "neox",
     "torchtitan", "torchtune", "litgpt", "lit-gpt", "olmo-core", "foundry", "mosaicml",
     "composer", "factory", "axolotl", "transformers", "internevo", "internlm-train", "colossal",
-    "nanotron", "axlearn", "maxtext", "levanter", "paxml", "deepspeed", "fsdp",
+    "nanotron", "axlearn", "maxtext", "levanter", "paxml", "deepspeed", "fsdp", "paddlenlp",
+    "paddlefleetx",
     "automodel", "auto-model", "auto model", "tune run", "pretrain_gpt", "accelerate",
 )  # fmt: skip
 """Parts of every line that may name a program: asked first, as most lines hold none."""
 
 _LABEL = deferred(
     r"\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|container|image|software(?: stack)?|codebase|"
-    r"library|training code|backend)s?(?: version| used)?\W{0,4}[:=：|]|.{0,6}框架.{0,4}[:：]",
+    r"library|training code|backend)s?(?: version| used)?\W{0,4}[:=：|]"
+    r"|.{0,6}(?:框架|软件(?:环境|栈|版本)?).{0,4}[:：]",
     re.IGNORECASE,
 )
 

@@ -316,8 +316,10 @@ def heard_in(text: str) -> Heard:
             bare = form.sub(partial(_rate_in_english, things), bare)
     if "秒" in bare or "초" in bare:
         bare = _BY_STROKES.sub(lambda told: english(told[0]).replace(" ", ""), bare)
-    of_kernels = _OF_KERNELS.search(text) is not None and not (
-        many_devices(text) and (model_named(text) or _OF_TRAINING.search(text))
+    kernels = {found[0].casefold() for found in _OF_KERNELS.finditer(text)}
+    of_kernels = bool(kernels) and not (
+        (many_devices(text) and (model_named(text) or _OF_TRAINING.search(text)))
+        or (kernels == {"attention"} and _OF_STEPS.search(text))
     )
     phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
     of_memory = tuple(_with_its_unit(found, bare) for found in _OF_MEMORY.finditer(bare))
@@ -436,6 +438,15 @@ _OF_KERNELS = re.compile(
     re.IGNORECASE,
 )
 """Found in a line that names what is no run, or the figure of a pass: `sdpa-fwd-d64 (TFLOPS):`."""
+
+
+_OF_STEPS = re.compile(
+    r"\b(?:activation|gradient)[ -](?:re-?comput|check-?point)|\bglobal[ -]batch|\bZeRO\b|\bFSDP"
+    r"|\b(?:pipeline|data)[ -]parallel",
+    re.IGNORECASE,
+)
+"""Settings of training steps, beside which attention is one of them: `bf16, flash attention and
+activation checkpointing on`."""
 
 
 class Opened(NamedTuple):

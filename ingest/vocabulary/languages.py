@@ -58,6 +58,15 @@ _GROUPS = re.compile(
 """A whole number in groups of three that an apostrophe or a blank that keeps them together sets
 apart: `1'024 sequences`."""
 
+_MACHINES = re.compile(
+    r"(?<![\w.,])[0-9]{1,9}(?:,[0-9]{1,6}){1,8}(?= ?(?:[x×*] ?[A-Z]|[A-Z][A-Za-z]{0,7}[0-9]"
+    r"|[台张机卡]|(?:[GNTHIX]PU|node|GCD|card)s?\b))"
+)
+"""Numbers with commas between them in front of machines: `2048,8 x A100`, `1,024 GPUs`."""
+
+_NO_GROUP = re.compile(r",(?![0-9]{3}(?![0-9]))|(?<=[0-9]{4}),")
+"""A comma that sets no group of three digits apart."""
+
 _BLANKS = re.compile(" {2,}")
 
 _HAS_HAN = re.compile("[\u4e00-\u9fff]")
@@ -98,7 +107,7 @@ _HAS_EUROPEAN = re.compile(
 or Russian."""
 
 _HAS_MANY_WORDS = re.compile(
-    r"\bw/|all over|the board"
+    r"\bw/|all o(?:ver|n [bft])|thing(?: \w+)? on [bft]|the board"
     r"|(?:is|was) (?:therefore|thus|hence|always|then|again|so|still|not|never) ?"
     r"|seq\w*\. ?len|\bas (?:in|for) the |\b(?:should|must) (?:be )?[nrk]|\b(?:each"
     r"|every)\b.{0,12}"
@@ -150,6 +159,8 @@ def in_english(text: str) -> Plain:
     'every step takes 4194304 tokens'
     >>> in_english("global batch 1'024 of 4'096 tokens, 12'5 and 5'120.5").text
     "global batch 1024 of 4096 tokens, 12'5 and 5'120.5"
+    >>> in_english("seq 2048,8 x A100").text, in_english("1,024 A100").text
+    ('seq 2048, 8 x A100', '1,024 A100')
     """
     plain = Plain(text, range(len(text)))
     if any(map(text.__contains__, _OF_TWO)):  # before a power looks like an emphasis
@@ -166,11 +177,25 @@ def in_english(text: str) -> Plain:
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")
+    if "," in plain.text and _MACHINES.search(plain.text):
+        plain = _apart(plain)
     if _HAS_MANY_WORDS.search(text):
         plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):
         plain = _replace(_put(plain, "european"), _word(), _meant)
     return plain if plain.text == text else _replace(plain, _BLANKS, lambda _: " ")
+
+
+def _apart(plain: Plain) -> Plain:
+    """A text with a blank behind each comma between a number and one of machines."""
+    cuts = [
+        found.start() + comma.end()
+        for found in _MACHINES.finditer(plain.text) for comma in _NO_GROUP.finditer(found[0])
+    ]  # fmt: skip
+    for cut in reversed(cuts):
+        text, places = plain
+        plain = Plain(f"{text[:cut]} {text[cut:]}", [*places[:cut], places[cut], *places[cut:]])
+    return plain
 
 
 def _in_digits(found: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ SPELLED = {
     "megatron-lm": r"Megatron(?:-?LM)?(?![ -]?[0-9.]+ ?[BMT])|megatron-lm",
     "mindspeed": r"MindSpeed(?:-LLM)?|ModelLink",
     "primus": r"Primus",
-    "gpt-neox": r"GPT-NeoX",
+    "gpt-neox": r"GPT-NeoX(?![ -]?[0-9.]+ ?[BMT])",
     "torchtitan": r"[Tt]orch[Tt]itan",
     "torchtune": r"[Tt]orch[Tt]une",
     "litgpt": r"Lit-?GPT|litgpt",
@@ -65,6 +65,7 @@ SPELLED = {
     "llm.c": r"llm\.c",
     "mlx-lm": r"MLX-LM|mlx-lm|mlx_lm",
     "paddlenlp": r"Paddle(?:NLP|Former[s]?)",
+    "paddlefleetx": r"PaddleFleetX",
     "mindformers": r"Mind[Ff]ormers|MindSpore Transformers",
     "flagscale": r"FlagScale",
     "vescale": r"veScale",
@@ -235,6 +236,8 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
     found = started(text) or _packed(text)
     for name in _compiled(_NAME, re.IGNORECASE if any_case else 0).finditer(text):
         spelled = list(SPELLED)[int((name.lastgroup or "p0")[1:])]
+        if spelled == "gpt-neox" and _among_models(text, name):
+            continue
         told = _compiled(_VERSION).match(text, name.end())
         version = told[1] if told else ""
         held = next((each for each in found if each.name == spelled), None)
@@ -249,6 +252,25 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
         return Program("pytorch", library[1], found[0].at)
     return the_one(found)
 
+
+def _among_models(text: str, name: re.Match[str]) -> bool:
+    """Whether a name that is of a program and of a model stands beside other models.
+
+    >>> program_named("Llama 2 / GPT-NeoX examples"), program_named("trained with GPT-NeoX").name
+    (None, 'gpt-neox')
+    """
+    before, behind = (_compiled(each) for each in (_MODEL_BEFORE, _MODEL_BEHIND))
+    return bool(before.search(text, 0, name.start()) or behind.match(text, name.end()))
+
+
+_MODEL = (
+    r"(?:[Ll][Ll]a[Mm][Aa]|LLAMA|GPT-(?:2|3|J)|OPT|BLOOM|Bloom|Pythia|Falcon|Mi[sx]tral|Qwen|BERT|T5)"
+    r"(?:[ -]?v?[0-9](?:\.[0-9])?)?(?:[ -][0-9.]{1,5}[BM])?"
+)
+
+_MODEL_BEFORE = rf"(?<![\w-]){_MODEL}(?: ?[,/&] ?| (?:and|or) |, (?:and|or) )$"
+
+_MODEL_BEHIND = rf" models?\b|(?: ?[,/&] ?| (?:and|or) |, (?:and|or) ){_MODEL}(?![\w-])"
 
 _FRAMEWORK = (
     r"(?<![\w./-])(py[Tt]orch|PyTorch|[Tt]ensor[Ff]low|MXNet|JAX|jax)[ -]"
