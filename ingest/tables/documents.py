@@ -483,6 +483,9 @@ _OF_RATES = re.compile(
 _PER_DEVICE = re.compile(
     r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)）*`]*(?:(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
     r"[*_`]*per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+    r"|\s*[(（](?=[^()（）]{0,80}\bsec(?:ond)?\b)"
+    r"(?:(?!\b(?:is|are|total|whole|all|divided?|not|or per|memory|MFU|T?FLOPS?)\b)"
+    r"[^()（）|;:]){0,120}?\bper[ -](?:GPU|device|chip|accelerator|card|NPU)[*_`]*[)）]"
     r"|\s*[，,]?\s*(?:指的?是?|即|均?为|是)\s*(?:单|每)(?:张|个)?(?:卡|芯片|[NGT]PU)"
     r"|(?:(?!\b(?:total|whole|all|columns?)\b)[^.。]){0,120}?"
     r"\b(?:is|are|was|were) (?:already |then )?(?:divided|normali[sz]ed) by (?:the )?"
@@ -490,7 +493,8 @@ _PER_DEVICE = re.compile(
     r"|(?:GPU|device|chip|accelerator|card|NPU) count|world[ _]size)\b)"
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`,
-`wps is words per second; it is divided by the number of GPUs`."""
+`WPS (words per second, **per GPU**)`, `wps is words per second; it is divided by the number of
+GPUs`."""
 
 _IS_PER_DEVICE = re.compile(
     r"(?<![A-Za-z/])([A-Za-z]+/s(?:ec)?)(?:/[A-Za-z])?[*`_]*\s+(?:is|are)(?:\s+\w+)?\s+"
