@@ -210,7 +210,8 @@ _OF_ANOTHER = re.compile(
 
 
 def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
-    """Every list whose items each give what they ran on, and a rate in the same unit."""
+    """Every list whose items each give a rate in the same unit, and what they ran on, or how long a
+    step took below a line that says what all of them ran on."""
     at = 0
     while at < len(lines):
         end, items = at, list[re.Match[str]]()
@@ -220,7 +221,8 @@ def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
             items.append(item)
             end += 1
         near = (line.text for line in reversed(lines[max(0, at - 3) : at]) if line.text.strip())
-        if len(items) > 1 and not _OF_ANOTHER.search(next(near, "")):
+        over = next(near, "")
+        if len(items) > 1 and not _OF_ANOTHER.search(over) and _of_runs(items, over):
             yield _of_items(lines[at:end], items, at)
         at = max(end, at + 1)
 
@@ -229,9 +231,17 @@ def _item(line: Line) -> re.Match[str] | None:
     """The parts of an item of such a list."""
     found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST else None
     rated = said(found[4]) if found else None
-    known = rated is not None and rated.field in _OF_STEPS | _RATED
-    on = found is not None and (_RUN_ON.search(found[2]) or devices(found[2]))
-    return found if known and on else None
+    return found if rated is not None and rated.field in _OF_STEPS | _RATED else None
+
+
+def _of_runs(items: Sequence[re.Match[str]], over: str) -> bool:
+    """Whether items say what each ran on; or, of times of a step, the line over them that ends in a
+    colon: `One A100, batch 16:` over `- compiled: 101 ms/iter`."""
+    if all(_RUN_ON.search(item[2]) or devices(item[2]) for item in items):
+        return True
+    rated = said(items[0][4])
+    opened = over.rstrip(" *_").endswith((":", "：")) and devices(over)
+    return bool(opened) and rated is not None and rated.field == "step_time"
 
 
 def _of_items(lines: Sequence[Line], items: Sequence[re.Match[str]], begin: int) -> Grid:

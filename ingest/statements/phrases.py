@@ -323,7 +323,7 @@ OF_ALL = deferred(
 """A line about every measurement of its document, those above it too."""
 
 MEASURED = deferred(
-    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s(?!tep)|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
+    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s(?!tep)|samples?/s|ima?ge?s?/s|m?s(?:ecs?)?/(?:it|step)|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
     re.IGNORECASE,
 )
