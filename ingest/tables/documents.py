@@ -515,6 +515,16 @@ _NAMED_SO = re.compile(
 """A rate and its abbreviation, one in brackets behind the other: `tokens per second per GPU (TPS)`;
 no label of a file of separated values, which is of another thing."""
 
+_UNIT_BEHIND = re.compile(
+    r"(?<![\w-])(throughput|speed)s?"
+    r"(?: (?:is|are|was|were) (?!(?:higher|lower|better|worse|up|down)\b)"
+    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)[^()|.;:0-9]){1,60}?)?"
+    rf" ?[(（][*`]*({_RATE})[*`]*[)）]",
+    re.IGNORECASE,
+)
+"""The unit of a table's rate in brackets behind what is said of it: `Throughput is of all four GPUs
+together (tokens/s)`."""
+
 _BRACKET = re.compile("[(（]")
 
 SHARE_OF_PEAK = "% of peak"
@@ -775,7 +785,8 @@ def _same_everywhere(found: Mapping[str, str], lines: Sequence[Line]) -> dict[st
     """A legend without words for how fast something was of which two sections say two units."""
     generic = {name for name in found if name.casefold() in GENERIC}
     for line in lines if generic else ():
-        for told in _IN_ITS_UNIT.finditer(line.text[:LONGEST]):
+        text = line.text[:LONGEST]
+        for told in (*_IN_ITS_UNIT.finditer(text), *_UNIT_BEHIND.finditer(text)):
             generic = {n for n in generic if n.casefold() != told[1].casefold()
                        or said(told[2]) == said(found[n])}  # fmt: skip
     return {name: meant for name, meant in found.items()
@@ -1053,6 +1064,9 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
         name, phrase = (told[2], told[1]) if told[2] else (told[3], told[4])
         for spelt in (name, name.upper(), name.lower()) if said(phrase) else ():
             yield spelt, phrase
+    for rated in _UNIT_BEHIND.finditer(text):
+        if said(rated[2]):
+            yield rated[1], rated[2]
 
 
 _ENDS = re.compile(r"[.;] |[；。]")
