@@ -511,6 +511,8 @@ _UNLESS_SAID = deferred(
     r"(?:explicitly )?(?:listed|written|noted|stated|named|given|said|shown|mentioned|marked"
     r"|specified|indicated)"
     r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)"
+    r"|,? (?:except|but not) (?:where|when|if) (?:it is )?(?:otherwise )?(?:told|said|stated|noted"
+    r"|given|mentioned|specified|indicated|shown)(?: (?:otherwise|so))?(?P<end3>[.,;)]|$)"
     r"|(?:^|(?<=[.:;*] ))unless (?:(?:it|they|the (?:row|label|table|name|entry)) "
     rf"(?:says?|states?|shows?|reads?|names?) [`\"']?{NUMBER_FORMAT}[`\"']?"
     rf"|[`\"']?{NUMBER_FORMAT}[`\"']? (?:is|was) (?:listed|written|noted|stated|named|given|said"
@@ -521,7 +523,7 @@ _UNLESS_SAID = deferred(
 
 
 def _but_for_those(found: re.Match[str]) -> str:
-    return (found["end"] or found["end2"] or "").ljust(len(found[0]))
+    return (found["end"] or found["end2"] or found["end3"] or "").ljust(len(found[0]))
 
 
 _VERSUS = deferred(
