@@ -281,6 +281,14 @@ def _compared(text: str) -> str:
     return _FOR_COMPARISON.sub(" ", text) if told else text
 
 
+_AGAINST = deferred(
+    r"^(\W*(?:[Ww]e|I|(?:[Aa]ll|[Tt]hese|[Tt]he) (?:runs|rows|numbers)) [^.;:]{8,200}?),? against "
+    r"(?:(?:plain|stock|vanilla|standard|upstream|the|our|its|their) ){0,3}[A-Z]"
+    r"(?:[^.;:0-9]|(?<=[A-Za-z-])[0-9]){1,40}(?=[.;:]|$)"
+)
+"""With what runs are compared at the end of a sentence on how their authors ran them: `We ran it in
+bf16 with a batch of 4, against plain Hugging Face.`"""
+
 _OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
 """How a line ends that opens a table, in a notebook as well."""
 
@@ -437,6 +445,9 @@ def _but_for_what_is_not(line: Line) -> Line:
     line = line._replace(text=but_for_a_number(line.text))
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if " against " in line.text:
+        whole = _AGAINST.sub(lambda told: told[1].ljust(len(told[0])), line.text)
+        line = line._replace(text=whole)
     if " than " in line.text:
         line = line._replace(text=_OF_THE_HOST.sub(lambda told: " " * len(told[0]), line.text))
     if _VARIED.search(line.text):
