@@ -36,7 +36,9 @@ BOUNDED = deferred(
 )
 """A number that is the bound of several: `up to 4,096 GPUs`."""
 
-_NODES = deferred(r"\bnodes?\b", re.IGNORECASE)
+_NODES = deferred(
+    r"\bnodes?\b|\b(?:servers|machines|hosts|boxes) (?:of|with) [0-9]{1,2}\b", re.IGNORECASE
+)
 
 _COUNTED_NODES = deferred(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
 
