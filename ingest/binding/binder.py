@@ -720,8 +720,13 @@ def bind(records: Iterable[Record], context: Context) -> None:
     settle(rows, context.adds_up)
     binder = Binder(context, rows, names)
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
+    machines = {
+        (binder.section(row.line), label) for row in rows for label, text in row.other
+        if normalise(label) in OF_PROGRAMS and (of_systems(text) or devices(text))
+    }  # fmt: skip
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
+        here = {label for section, label in machines if section == binder.section(record.line)}
         _of_its_name(record, own, binder)
         bound = binder.bound(
             record.line, record.cells, record.opened, tabled=record.tabled, names=own
@@ -739,7 +744,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "model" and cell.law == OF_MODEL and _names_what_it_trains(record):
                 continue
-            if name == "program" and _with_another(record, cell, sides=sides):
+            if name == "program" and _with_another(record, cell, here, sides=sides):
                 continue
             if not _spoken_for(name, record.cells.get(name), cell):
                 record.cells[name] = cell
@@ -884,13 +889,16 @@ _OF_MODELS = {
 """Words of labels over names of models."""
 
 
-def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
+def _with_another(record: Record, cell: Cell, machines: Set[str], *, sides: bool) -> bool:
     """Whether a row names another program than the one that its document does; of columns side by
     side (`sides`: one of them is named by a program) each is of its own, and one that is called a
-    reference is of what others ran."""
+    reference is of what others ran. Labels over the names of `machines`, `System` over `Frontier`,
+    are of none."""
     for label, text in record.other if record.tabled else ():
         if label == "column" and text.casefold() in ("参考", "reference"):
             return True
+        if label in machines and program_named(text, any_case=True) is None:
+            continue
         if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
             own = program_named(text, any_case=True)
             if own is None and devices(text):

@@ -36,7 +36,9 @@ BOUNDED = deferred(
 )
 """A number that is the bound of several: `up to 4,096 GPUs`."""
 
-_NODES = deferred(r"\bnodes?\b", re.IGNORECASE)
+_NODES = deferred(
+    r"\bnodes?\b|\b(?:servers|machines|hosts|boxes) (?:of|with) [0-9]{1,2}\b", re.IGNORECASE
+)
 
 _COUNTED_NODES = deferred(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
 
@@ -138,13 +140,17 @@ _SETTINGS = {
         r"(?=[*_]*\s*(?:[,;)|]|$))(?!.*\baccum)",  # the next ones are counted, perhaps
         re.IGNORECASE,
     ),
+    "vocab": re.compile(
+        rf"\bvocab(?:ulary)?(?:[ _-]size)?{_OF}(?=[0-9,]{{4,}}){_ONE}(?! ?(?:→|->|to\b))",
+        re.IGNORECASE,
+    ),
 }
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
 _OF_SETTINGS = {
     "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
     "micro_batch": ("micro", "mbs", "微批", "batch", "gpu", "each", "per ", "/"),
-    "batch_size": ("batch", "bs"),
+    "batch_size": ("batch", "bs"), "vocab": ("vocab",),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
 

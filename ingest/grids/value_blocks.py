@@ -254,7 +254,11 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
         return False
     if len(labels) == 1:
         names = [item.name.text for item in items]
-        return all(_RUN_ON.search(name) or devices(name) for name in names)
+        opens = "".join(near[-1:]).rstrip(" *_").endswith((":", "：")) and devices(near[-1])
+        timed = fields == ["step_time"]  # `One A100, batch 16:` over `- compiled: 101 ms/iter`
+        return (timed and bool(opens)) or all(
+            _RUN_ON.search(name) or devices(name) for name in names
+        )
     over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
     over += [item.name.text for item in items]
     meant = any(_OF_ANOTHER.search(text) or _NOT_MEASURED.search(text) for text in over)

@@ -1,9 +1,10 @@
-"""Settings that a text says of the rows in which another one is large enough: `SP where TP > 1`.
+"""Settings that a text says of the rows in which another one is large enough: `SP where TP > 1`; or
+of those of some device or number format: `On V100 we ran in fp16`.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what such a
 sentence says of those that meet its condition, and perhaps of those that do not (`otherwise it is
 off`); and these sentences, which say nothing else of the rows that do not, nor of rows that do not
-print the number that is asked for.
+print what is asked for. Attention that some rows have in place of the fused one is unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from assay.ingest.legends.label_signs import Explanation, paragraphs, placed, se
 from assay.ingest.prose.claims import COUNTS
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.devices import SIGN, device_at, several, signed
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
 _NAME = (
     r"(?P<name>TP|MP|PP|DP|CP|EP|VPP?|MBS|GBS|GPUs|nodes|(?:tensor|pipeline|data|context|expert)"
@@ -56,6 +58,20 @@ _CONDITION = deferred(
 )
 """A condition on a number of a row."""
 
+_ROWS = r"(?:rows?|runs?|lines?|entries|results|numbers|measurements|的?(?:行|实验|配置|结果))"
+
+_OF_SOME = deferred(
+    r"\W*(?:(?:but|however|and|only|note(?: that)?),? )?(?:"
+    r"(?:on|for|with|in) (?:the |our |all (?:the )?)?"
+    rf"(?P<device>{SIGN})s?(?: (?:GPUs?|cards?|systems?|machines?|nodes?|servers?|{_ROWS}))?"
+    rf"|(?:the |our |all (?:the )?)?(?P<device2>{SIGN})s?"
+    rf"(?: {_ROWS}|(?= (?:uses?|used|runs?|ran)\b))"
+    rf"|(?:(?:on|for|with|in) )?(?:the |our |all (?:the )?)?(?P<format>{NUMBER_FORMAT}) ?{_ROWS})"
+    r"(?=[,:]? [A-Za-z`*]|[,，:：]? ?[\u4e00-\u9fff])",
+    re.IGNORECASE,
+)
+"""How a sentence begins that is of the rows of one device, or of one number format."""
+
 _OFF = (
     r"(?:(?:it|this|that|they) )?(?:(?:is|was|are|were|stays|stayed) )?"
     r"(?:(?:always|turned|switched|left) )?(?:off|not (?:used|enabled|on)|unused|disabled|none)\b"
@@ -88,17 +104,29 @@ _SET = deferred(
 
 _NO_SETTING = deferred(
     r"\b(?:OOM|out of memory|fail\w*|slow\w*|fast\w*|would|could|can|may|might|should|must|need\w*"
-    r"|recommend\w*|crash\w*|fits?|requires?|better|worse|supported|support|possible|try|tried)\b"
+    r"|recommend\w*|crash\w*|fits?|requires?|better|worse|supported|support|possible|try|tried|inference|serving|decod\w*|generat\w*"
+    r"|eval\w*|than|versus|vs|compared)\b"
     r"|建议|推荐|需要|可以|支持|更快|更慢|推奨|必要|できます|권장|필요|가능",
     re.IGNORECASE,
 )
 """Words of what was not set, or perhaps not."""
 
 
+_NO_FLASH = deferred(
+    r"(?:\breplac(?:e[sd]?|ing)|\bswap(?:s|ped|ping)?|\bdrop(?:s|ped|ping)?|\bremov(?:e[sd]?|ing)"
+    r"|\binstead of|\brather than|\bin place of) (?:the |our )?flash[-_ ]?att(?:entio)?n"
+    r"|\bflash[-_ ]?att(?:entio)?n(?:[-_ ]?v?[1-4])?(?: (?:is|was|has been|isn['’]t|wasn['’]t|not"
+    r"|never)){1,3} (?:replaced|swapped|dropped|removed|supported|available)\b(?! by flash)",
+    re.IGNORECASE,
+)
+"""Words by which some rows have another kernel of attention than the fused one."""
+
+
 class _Saying(NamedTuple):
     field: str
     sign: str
     number: float
+    name: str  # of the device or the number format that is asked for, with the sign `named`
     said: Explanation
     others: Mapping[str, str]  # of the rows that do not meet the condition
 
@@ -118,18 +146,35 @@ def tell(
         mine = [row for row in rows if saying.field in row.cells]
         general = saying.said.line < first
         here = [row for row in mine if general or bisect_right(heads, row.line) == section]
+        met = [row for row in here if _meets(row, saying)]
+        if saying.name and not 0 < len(met) < len(here):
+            continue  # it is of no rows beside others
+        own = {id(row) for row in met}
         for row in here:
-            met = _meets(row, saying)
-            for name, text in (saying.said.values if met else saying.others).items():
+            for name, text in (saying.said.values if id(row) in own else saying.others).items():
                 cell = Cell(text, row.line, row.column, value_origin="stated")
-                row.cells.setdefault(name, cell)
+                if not _holds(row, name, saying):
+                    row.cells[name] = cell if text else cell._replace(state="unknown")
         if here:
             used.add(saying.said.line)
             explained.append(saying.said)
     return used, explained
 
 
+def _holds(row: Record, name: str, saying: _Saying) -> bool:
+    """Whether a row has a setting that a sentence does not change: what a text says of all rows is
+    otherwise in those of a device or format that the sentence names."""
+    held = row.cells.get(name)
+    if held is None:
+        return False
+    return not saying.name or held.value_origin != "stated" or held.line == row.line
+
+
 def _meets(row: Record, saying: _Saying) -> bool:
+    if saying.name:
+        text = row.cells[saying.field].text
+        alike = text.casefold() == saying.name.casefold()
+        return alike if saying.field == "dtype" else not several(f"{saying.name}; {text}")
     number = number_of(row.cells[saying.field])
     if number is None:
         return False
@@ -144,21 +189,41 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     for paragraph in paragraphs(plain):
         text = " ".join(line.text for line in paragraph)
         at = 0
-        for sentence in sentences(text) if _CONDITION.search(text) else ():
+        for sentence in sentences(text):
             begin, at = at, at + len(sentence)
-            found = _condition(sentence)
-            first, last = clause_around(sentence, found) if found else (0, 0)
+            of_some = _of_some(sentence)
+            found = of_some or _condition(sentence)
+            if found is None:
+                continue
+            opens = of_some is not None and sentence[found.end()] in ":："
+            first, last = (0, len(sentence)) if opens else clause_around(sentence, found)
             aside = _ASIDE.match(sentence, last)
             last = aside.end() if aside else last
-            told = _told(sentence[first:last], found, first) if found else {}
-            field, sign, number = _asked(found) if found else ("", "", 0.0)
+            told = _told(sentence[first:last], found, first)
+            field, sign, number = ("", "", 0.0) if of_some else _asked(found)
+            field, name = _named(sentence, found) if of_some else (field, "")
             if told and field and field not in told:
                 off = _OTHERWISE.match(text, begin + last) if len(told) == 1 else None
                 end = off.end() if off else begin + last
                 places = tuple(placed(paragraph, begin + first, end))
                 others = dict(_WITHOUT[n] for n in told if n in _WITHOUT) if off else {}
                 said = Explanation(told, places[0][0], places)
-                yield _Saying(field, sign, number, said, others)
+                yield _Saying(field, sign, number, name, said, others)
+
+
+def _of_some(sentence: str) -> re.Match[str] | None:
+    """How a sentence begins that is of the rows of one device or format, and names no other."""
+    plain = signed(sentence)
+    found = _OF_SOME.match(plain)
+    return found if found and plain.count("\ufffc") <= 1 else None
+
+
+def _named(sentence: str, found: re.Match[str]) -> tuple[str, str]:
+    """The field of what a sentence is of, and how it is called there."""
+    if found["format"]:
+        return "dtype", found["format"]
+    group = "device" if found["device"] else "device2"
+    return "gpu", device_at(sentence, found.start(group)).text
 
 
 _QUOTED = re.compile(r"^\s*>+ ?")
@@ -201,12 +266,21 @@ def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
     {}
     """
     rest = f"{clause[: found.start() - begin]} {clause[found.end() - begin :]}".strip(" .,;:。，")
+    if _NO_FLASH.search(rest):
+        return {"attention": ""}
     if _NO_SETTING.search(rest) or _CONDITION.search(rest):
         return {}
+    rest = _IN_ITS_PLACE.sub("", rest)
     if _SET.search(rest) is None:
         return settings_of(rest) or named(rest)
-    rest = _USED.sub("is on", rest)
-    return settings_of(rest) or named(_IS.sub(" ", rest))
+    on = _USED.sub("is on", rest)
+    return settings_of(on) or named(_IS.sub(" ", on)) or settings_of(rest)
+
+
+_IN_ITS_PLACE = deferred(
+    rf",? (?:instead of|rather than|in place of) {NUMBER_FORMAT}(?![\w-])", re.IGNORECASE
+)
+"""The format that some rows have not: `fp16 instead of bf16`."""
 
 
 _USED = deferred(r"\b(?:is|are|was|were) (?:always )?(?:used|active|applied|employed|in use)\b")

@@ -4,10 +4,11 @@ stages, Kite-9B on two with 16 and Kite-30B on four`.
 In: the records of tables, and the lines of their document. Out: the same rows, with what the part
 of such a sentence behind the name of their model says; and these parts, which are of no other rows.
 A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
-TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a table
-(`Interleaved uses two chunks per stage`) is of the rows of that column alone. Items of a
-list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`; one above all
-tables is of all rows, another of those of its section.
+TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a
+table (`Interleaved uses two chunks per stage`) is of the rows of that column alone, and so what it
+says of several in turn, or of the programs of rows: `DeepSpeed uses ZeRO-3, Megatron-LM TP 8`. Items
+of a list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`; one above
+all tables is of all rows, another of those of its section.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from assay.ingest.prose.degree_letters import with_degrees
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import headed, of_set_up
+from assay.ingest.vocabulary.program_names import program_named
 
 _OPENS = deferred(
     r"(?:\W*(?:here|in this section|below|now|hier|ici|in it)?,?\s*)?"
@@ -69,26 +71,31 @@ def tell(
     and the parts of the sentences. `letters` are those that the document has for degrees."""
     rows = [row for row in records if row.tabled and row.alike is None]
     used, explained = set[int](), list[Explanation]()
-    for name_of, asked in ((_model_of, _in_turn), (_side_of, _of_one_side)):
+    for name_of, asked in (
+        (_model_of, _in_turn), (_side_of, _of_one_side), (_side_of, _in_turn),
+        (_program_of, _in_turn),
+    ):  # fmt: skip
         names = {name_of(row) for row in rows} - {""}
         if not FEWEST <= len(names) <= MOST_NAMES or max(map(len, names)) > LONGEST_NAME:
             continue
-        sayings = list(_sayings(lines, names, letters, asked))
+        called = _by_short_names(names) if name_of is not _model_of else {n: n for n in names}
+        sayings = list(_sayings(lines, {*called}, letters, asked))
         heads = [line for line in headed(lines) if line.text.startswith("#")] if sayings else []
         for name, said in sayings:
             first, last = _section(heads, said.line)
             for row in rows if name else ():
-                if first <= row.line < last and name_of(row) == name:
-                    give(row, said.values)
+                if first <= row.line < last:
+                    _take_back(row, said)
+                    give(row, said.values if name_of(row) == called[name] else {})
             used.add(said.line)
             explained.append(said)
     heads = [line for line in headed(lines) if line.text.startswith("#")]
-    called = [_model_of(row) or _titled(row, heads) for row in rows]
+    models = [_model_of(row) or _titled(row, heads) for row in rows]
     first_row = min((row.line for row in rows), default=0)
-    for name, said in _items({*called} - {""}, lines):
+    for name, said in _items({*models} - {""}, lines):
         first, last = (0, inf) if said.line < first_row else _section(heads, said.line)
         mine = [
-            row for row, model in zip(rows, called, strict=True)
+            row for row, model in zip(rows, models, strict=True)
             if first <= row.line < last and _is_called(model, name)
         ]  # fmt: skip
         for row in mine:
@@ -152,6 +159,39 @@ def _model_of(row: Record) -> str:
 def _side_of(row: Record) -> str:
     """The words over the column of a row that stands beside others in its table."""
     return _bare(dict(row.other).get("column", ""))
+
+
+def _take_back(row: Record, said: Explanation) -> None:
+    """Take from a row, in place, settings that its table has from the caption that says them, which
+    are of some rows alone."""
+    for name in said.values:
+        held = row.cells.get(name)
+        if held and held.value_origin == "stated" and held.line == said.line != row.line:
+            del row.cells[name]
+
+
+def _program_of(row: Record) -> str:
+    """The program that a row prints of itself."""
+    cell = row.cells.get("program")
+    return _bare(cell.text) if cell and cell.value_origin == "printed" else ""
+
+
+def _by_short_names(names: Set[str]) -> dict[str, str]:
+    """The names of sides, and by the programs that they begin with those of one side alone.
+
+    >>> _by_short_names({"Megatron-LM", "DeepSpeed-Longer"})["DeepSpeed"]
+    'DeepSpeed-Longer'
+    """
+    found = {name: name for name in names}
+    shorts = {name: _FIRST_WORD.match(name) for name in names}
+    words = {name: word[0] for name, word in shorts.items() if word and program_named(word[0])}
+    for name, word in words.items():
+        if [*words.values()].count(word) == 1:
+            found.setdefault(word, name)
+    return found
+
+
+_FIRST_WORD = deferred(r"[A-Za-z][A-Za-z]{2,}(?:-LM)?(?=[ -]|$)")
 
 
 def _section(heads: Sequence[Line], line: int) -> tuple[float, float]:

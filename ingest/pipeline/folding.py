@@ -309,7 +309,7 @@ def _bind(
     of_marked, marks = marked_rows.tell(every, prose)
     in_turn, turns = models_in_turn.tell(every, prose, letters)
     listed = added_items.tell(every, prose)
-    of_labels, clauses = labelled_clauses.tell(every, prose)
+    of_labels, clauses = labelled_clauses.tell(every, without(prose, turns))
     told |= (
         of_some
         | of_one

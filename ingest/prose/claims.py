@@ -689,7 +689,7 @@ _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
         "layers", "layer|block",
         r"{N}[ -](?:transformer |decoder |encoder |identical |stacked |dense )*"
         r"(?:layers?|blocks?)\b"
-        r"(?! (?:of|per|each|at a time|[0-9])|/)",
+        r"(?! (?:of|per|each|at a time|sizes?|[0-9])|/)",
     ),
     (
         "vocab", "vocab",
@@ -947,14 +947,21 @@ _FACTORS = deferred(
 _SPLIT = deferred(r" [x×*] ?| ?[×*] ?")
 
 _NAMED = {
-    "micro_batch": deferred(rf"(?:per|each|/|on each)[ -]?{_ONE}|micro|\ba {_ONE}", re.IGNORECASE),
+    "micro_batch": deferred(
+        rf"^(?!.*tokens\b).*(?:(?:per|each|/|on each)[ -]?{_ONE}|micro|\ba {_ONE})", re.IGNORECASE
+    ),
     "accumulation": deferred(r"acc", re.IGNORECASE),
+    "seq_len": deferred(
+        r"\b(?:block|context|seq(?:uence)?)[ _-]?(?:size|len)|\btokens(?! (?:per|on|an?) )\b",
+        re.IGNORECASE,
+    ),
     "gpus_per_node": deferred(r"(?:per|each|a|/) ?(?:node|host|server)", re.IGNORECASE),
     "nodes": deferred(r"nodes?|hosts?|servers?|machines?", re.IGNORECASE),
     "dp": deferred(r"data|\bdp\b|replicas", re.IGNORECASE),
     "gpus": deferred(rf"{_MANY}|world|{SIGN}", re.IGNORECASE),
 }  # fmt: skip
-"""Factors of a batch by the words behind each, those first that hold words of others."""
+"""Factors of a batch by the words behind each, those first that hold words of others; tokens of one
+device are none."""
 
 
 def _product(text: str) -> Iterator[Part]:
@@ -983,7 +990,8 @@ def _product(text: str) -> Iterator[Part]:
         ):
             yield from told
             group = "before" if each["before"] else "behind"
-            yield Part("global_batch", whole.replace(",", ""), each.start(group))
+            made = "global_batch_tokens" if "seq_len" in names else "global_batch"
+            yield Part(made, whole.replace(",", ""), each.start(group))
 
 
 _COUNTS_SOMETHING = r"(?:batch|minibatch|sequence|sample|example|image|token|crop|step|update)"

@@ -322,7 +322,7 @@ def _beside_tables(
         line.number for line in lines
         if line.number not in blocks and line.number not in taken and HEADING.match(line.text)
     ]  # fmt: skip
-    return Beside(tabled, headings)
+    return Beside(tabled, headings, lines)
 
 
 def _opened(

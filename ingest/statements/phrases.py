@@ -282,6 +282,14 @@ def _compared(text: str) -> str:
     return _FOR_COMPARISON.sub(" ", text) if told else text
 
 
+_AGAINST = deferred(
+    r"^(\W*(?:[Ww]e|I|(?:[Aa]ll|[Tt]hese|[Tt]he) (?:runs|rows|numbers)) [^.;:]{8,200}?),? against "
+    r"(?:(?:plain|stock|vanilla|standard|upstream|the|our|its|their) ){0,3}[A-Z]"
+    r"(?:[^.;:0-9]|(?<=[A-Za-z-])[0-9]){1,40}(?=[.;:]|$)"
+)
+"""With what runs are compared at the end of a sentence on how their authors ran them: `We ran it in
+bf16 with a batch of 4, against plain Hugging Face.`"""
+
 _OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
 """How a line ends that opens a table, in a notebook as well."""
 
@@ -326,7 +334,7 @@ OF_ALL = deferred(
 """A line about every measurement of its document, those above it too."""
 
 MEASURED = deferred(
-    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s(?!tep)|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
+    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s(?!tep)|samples?/s|ima?ge?s?/s|m?s(?:ecs?)?/(?:it|step)|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
     re.IGNORECASE,
 )
@@ -440,6 +448,9 @@ def _but_for_what_is_not(line: Line) -> Line:
     line = line._replace(text=but_for_a_number(line.text))
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if " against " in line.text:
+        whole = _AGAINST.sub(lambda told: told[1].ljust(len(told[0])), line.text)
+        line = line._replace(text=whole)
     if " than " in line.text:
         line = line._replace(text=_OF_THE_HOST.sub(lambda told: " " * len(told[0]), line.text))
     if _VARIED.search(line.text):
@@ -514,6 +525,8 @@ _UNLESS_SAID = deferred(
     r"(?:explicitly )?(?:listed|written|noted|stated|named|given|said|shown|mentioned|marked"
     r"|specified|indicated)"
     r"(?: (?:in|among|by|with|as|under|behind|beside) [^.;,()]{2,40})?(?P<end2>[.,;)]?)"
+    r"|,? (?:except|but not) (?:where|when|if) (?:it is )?(?:otherwise )?(?:told|said|stated|noted"
+    r"|given|mentioned|specified|indicated|shown)(?: (?:otherwise|so))?(?P<end3>[.,;)]|$)"
     r"|(?:^|(?<=[.:;*] ))unless (?:(?:it|they|the (?:row|label|table|name|entry)) "
     rf"(?:says?|states?|shows?|reads?|names?) [`\"']?{NUMBER_FORMAT}[`\"']?"
     rf"|[`\"']?{NUMBER_FORMAT}[`\"']? (?:is|was) (?:listed|written|noted|stated|named|given|said"
@@ -524,7 +537,7 @@ _UNLESS_SAID = deferred(
 
 
 def _but_for_those(found: re.Match[str]) -> str:
-    return (found["end"] or found["end2"] or "").ljust(len(found[0]))
+    return (found["end"] or found["end2"] or found["end3"] or "").ljust(len(found[0]))
 
 
 _VERSUS = deferred(

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 from math import inf
 
 from assay.ingest.columns.number_formats import listed_in
@@ -313,11 +313,38 @@ def with_sentence(before: Line | None, line: Line) -> str:
 _OF_EACH_ROW = re.compile(r"\b(?:[Ee]ach|[Ee]very) (?:row|line|step|entry|change|item|variant)\b")
 
 
+def opening_results(lines: Sequence[Line]) -> Set[int]:
+    """The lines that end in a colon over a list whose first items say what was measured: they are
+    of that list, and no note on the table above them.
+
+    >>> texts = ["One A100, batch 16:", "", "- eager: 191 ms/iter", "- compiled: 142 ms/iter"]
+    >>> opening_results([Line(at, text, 1, {}) for at, text in enumerate(texts, 1)])
+    {1}
+    """
+    found = set[int]()
+    for at, line in enumerate(lines):
+        if not line.text.rstrip(" *_").endswith((":", "：")) or len(line.text) > LONGEST_PROSE:
+            continue
+        below = (o.text for o in lines[at + 1 : at + 3 + FIRST_ITEMS] if o.text.strip())
+        items = list(islice(takewhile(_IS_ITEM.match, below), FIRST_ITEMS))
+        if len(items) == FIRST_ITEMS and all(map(MEASURED.search, items)):
+            found.add(line.number)
+    return found
+
+
+_IS_ITEM = re.compile(r"\s{0,6}(?:[-*+•]|[0-9]{1,2}[.)])\s")
+
+FIRST_ITEMS = 2
+
+
 class Beside:
     """Where lines stand among the tables and the headings of their document."""
 
-    def __init__(self, rows: Iterable[int], headings: Sequence[int]) -> None:
+    def __init__(
+        self, rows: Iterable[int], headings: Sequence[int], lines: Sequence[Line] = ()
+    ) -> None:
         self._rows, self._headings = sorted(rows), headings
+        self._opening = opening_results(lines)
 
     def over(self, line: int) -> bool:
         """Whether the first table of its section stands below a line."""
@@ -327,10 +354,11 @@ class Beside:
         return line < first < end and first <= line + FARTHEST
 
     def under(self, line: int) -> int:
-        """The first row of the tables of its section where all stand above a line, else 0."""
+        """The first row of the tables of its section where all stand above a line that opens no
+        results of its own, else 0."""
         begin, end = self._section(line)
         first, last = bisect_right(self._rows, begin), bisect_left(self._rows, end) - 1
-        if first > last or not line - FARTHEST <= self._rows[last] < line:
+        if first > last or line in self._opening or not line - FARTHEST <= self._rows[last] < line:
             return 0
         return self._rows[first]
 

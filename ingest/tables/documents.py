@@ -483,6 +483,9 @@ _OF_RATES = re.compile(
 _PER_DEVICE = re.compile(
     r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)）*`]*(?:(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
     r"[*_`]*per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+    r"|\s*[(（](?=[^()（）]{0,80}\bsec(?:ond)?\b)"
+    r"(?:(?!\b(?:is|are|total|whole|all|divided?|not|or per|memory|MFU|T?FLOPS?)\b)"
+    r"[^()（）|;:]){0,120}?\bper[ -](?:GPU|device|chip|accelerator|card|NPU)[*_`]*[)）]"
     r"|\s*[，,]?\s*(?:指的?是?|即|均?为|是)\s*(?:单|每)(?:张|个)?(?:卡|芯片|[NGT]PU)"
     r"|(?:(?!\b(?:total|whole|all|columns?)\b)[^.。]){0,120}?"
     r"\b(?:is|are|was|were) (?:already |then )?(?:divided|normali[sz]ed) by (?:the )?"
@@ -490,7 +493,8 @@ _PER_DEVICE = re.compile(
     r"|(?:GPU|device|chip|accelerator|card|NPU) count|world[ _]size)\b)"
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`,
-`wps is words per second; it is divided by the number of GPUs`."""
+`WPS (words per second, **per GPU**)`, `wps is words per second; it is divided by the number of
+GPUs`."""
 
 _IS_PER_DEVICE = re.compile(
     r"(?<![A-Za-z/])([A-Za-z]+/s(?:ec)?)(?:/[A-Za-z])?[*`_]*\s+(?:is|are)(?:\s+\w+)?\s+"
@@ -510,6 +514,16 @@ _NAMED_SO = re.compile(
 )
 """A rate and its abbreviation, one in brackets behind the other: `tokens per second per GPU (TPS)`;
 no label of a file of separated values, which is of another thing."""
+
+_UNIT_BEHIND = re.compile(
+    r"(?<![\w-])(throughput|speed)s?"
+    r"(?: (?:is|are|was|were) (?!(?:higher|lower|better|worse|up|down)\b)"
+    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)[^()|.;:0-9]){1,60}?)?"
+    rf" ?[(（][*`]*({_RATE})[*`]*[)）]",
+    re.IGNORECASE,
+)
+"""The unit of a table's rate in brackets behind what is said of it: `Throughput is of all four GPUs
+together (tokens/s)`."""
 
 _BRACKET = re.compile("[(（]")
 
@@ -771,7 +785,8 @@ def _same_everywhere(found: Mapping[str, str], lines: Sequence[Line]) -> dict[st
     """A legend without words for how fast something was of which two sections say two units."""
     generic = {name for name in found if name.casefold() in GENERIC}
     for line in lines if generic else ():
-        for told in _IN_ITS_UNIT.finditer(line.text[:LONGEST]):
+        text = line.text[:LONGEST]
+        for told in (*_IN_ITS_UNIT.finditer(text), *_UNIT_BEHIND.finditer(text)):
             generic = {n for n in generic if n.casefold() != told[1].casefold()
                        or said(told[2]) == said(found[n])}  # fmt: skip
     return {name: meant for name, meant in found.items()
@@ -1049,6 +1064,9 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
         name, phrase = (told[2], told[1]) if told[2] else (told[3], told[4])
         for spelt in (name, name.upper(), name.lower()) if said(phrase) else ():
             yield spelt, phrase
+    for rated in _UNIT_BEHIND.finditer(text):
+        if said(rated[2]):
+            yield rated[1], rated[2]
 
 
 _ENDS = re.compile(r"[.;] |[；。]")

@@ -53,7 +53,12 @@ _PHRASE = re.compile(
     r"(?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
     r"|(?<![\w/])(?:ms|s|secs?|(?:milli)?seconds)\s*(?:/|\bper)\s*"
-    r"(?:(?:training|optimi[sz]er|global|full) )?(?:step|iter(?:ation)?|it)\b",
+    r"(?:(?:training|optimi[sz]er|global|full) )?(?:step|iter(?:ation)?|it)\b"
+    r"|(?<![\w/])(?:(?:milli)?seconds|secs?|minutes|hours) (?:for|per) [0-9][0-9,]*k? "
+    r"(?:steps|iterations|iters)\b"
+    r"|\btime (?:for|of|per) [0-9][0-9,]*k? (?:steps|iterations|iters)"
+    r"(?:\s*[(\[](?:ms|s|secs?|seconds|min|minutes|h)[)\]]"
+    r"| in (?:ms|s|seconds|milliseconds|minutes|hours)\b)",
     re.IGNORECASE | re.ASCII,  # `単位はTFLOPS/GPUです`
 )
 
