@@ -76,7 +76,7 @@ FORMAT = Format(
         "┏", "╒", "╔", "╭", "╞", "├", "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s",
         "tokens/s", "(s)", "(ms)", "(us)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
-        "per step ", "time/step",
+        "per step", "per batch", "s per it", "time/step",
         "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "   --",
         "econds per ", "it/s", "iter/s", "iters/s",
@@ -110,8 +110,8 @@ FORMAT = Format(
     r"|^(?:- )?[A-Za-z][\w ./()-]{0,40}"  # a result of its own
     r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
-    r"|^\s*[-*+•] .{0,60}(?:[GNHTX]PUs?|[Nn]odes?|[A-Z][A-Za-z]*[0-9]+).{0,40}"  # of a list
-    r"[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?[A-Za-z]+/s(?:ec)?(?:/\w+)?(?: \([^()]*\))?\.?$"
+    r"|^\s*[-*+•] .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?(?:[A-Za-z]{1,12}/s(?:ec)?"  # of a list
+    r"|m?s(?:ec|econds?)?(?:/| per )(?:it|step|batch))\w*(?:/\w+|[,;. ] ?[^|]{0,60})?$"
     r"|^\s{0,6}[-*+•]\s+[*_`]{0,2}(?i:(?:training |mean |avg\.? |average )?"  # of one run
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"

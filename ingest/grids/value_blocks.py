@@ -190,15 +190,18 @@ _IN_UNIT = re.compile(
     r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/[A-Za-z]+)?)"
 )
 
-_ITEM = re.compile(
-    r"(\s*[-*+•]\s+)(\S.{0,58}?)\s*(?::|=|–|—|->|→)\s+([~≈]?\s?[0-9][0-9.,]*\s?[kKM]?)\s?"
-    r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/(?:GPU|device|chip))?)(?:\s+\([^()]*\))?\.?\s*"
-)
+_ITEM = re.compile(r"\s*[-*+•]\s+(?P<name>\S.{0,58}?)\s*(?::|=|–|—|->|→)\s+(?=[~≈]?\s?[0-9]|[CO(])")
+"""What an item of a list is of, before what was measured of it."""
+
+_REMARKED = re.compile(r"(?:\s+\([^()]*\))?\.?\s*$")
+"""A remark behind what was measured."""
 
 _RUN_ON = re.compile(
     rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
+    r"|\b(?:ZeRO|FSDP|DDP|Q?LoRA|(?:[DTPEC]P) ?=? ?[0-9]|check-?pointing\b|re-?comput)"
+    r"|^[*`]{0,2}(?:(?:full|baseline|vanilla|default)\b|(?:with|without|no) )"
 )
-"""Words of what an item ran on or in, where that is no device by its name."""
+"""Words of what an item ran on, in or with, where that is no device by its name."""
 
 
 _OF_ANOTHER = re.compile(
@@ -209,40 +212,69 @@ _OF_ANOTHER = re.compile(
 """Words of a line that opens a list of rates of something else than training."""
 
 
+class _Item(NamedTuple):
+    """What an item of a list is of, and what was measured of it, by label."""
+
+    name: GridCell
+    labels: tuple[str, ...]
+    cells: tuple[GridCell, ...]
+
+
 def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
-    """Every list whose items each give what they ran on, and a rate in the same unit."""
+    """Every list whose items each give what they ran on or with, and a rate or the time of a step,
+    perhaps with more that was measured: in the same units, or that memory did not suffice."""
     at = 0
     while at < len(lines):
-        end, items = at, list[re.Match[str]]()
+        end, items, labels = at, list[_Item](), tuple[str, ...]()
         while end < len(lines) and (item := _item(lines[end])):
-            if items and item[4] != items[0][4]:
+            if item.labels[: len(labels)] != labels[: len(item.labels)]:
                 break
+            labels = max(labels, item.labels, key=len)
             items.append(item)
             end += 1
-        near = (line.text for line in reversed(lines[max(0, at - 3) : at]) if line.text.strip())
-        if len(items) > 1 and not _OF_ANOTHER.search(next(near, "")):
-            yield _of_items(lines[at:end], items, at)
+        over = _over(lines, at) if len(items) > 1 and labels else []
+        meant = any(_OF_ANOTHER.search(each) or _NOT_MEASURED.search(each) for each in over)
+        if over and not meant:
+            yield _of_items(lines[at:end], items, labels, at)
         at = max(end, at + 1)
 
 
-def _item(line: Line) -> re.Match[str] | None:
+def _over(lines: Sequence[Line], at: int) -> list[str]:
+    """The line above a list, and the headings near it; samples are what rates count there."""
+    near = [line.text for line in lines[max(0, at - MOST_ABOVE) : at] if line.text.strip()]
+    near = [text.replace("samples", "items") for text in near]
+    headed = [text for text in near[:-1] if text.startswith("#")]
+    return [*headed, *(near[-1:] or [""])]
+
+
+def _item(line: Line) -> _Item | None:
     """The parts of an item of such a list."""
-    found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST else None
-    rated = said(found[4]) if found else None
-    known = rated is not None and rated.field in _OF_STEPS | _RATED
-    on = found is not None and (_RUN_ON.search(found[2]) or devices(found[2]))
-    return found if known and on else None
+    found = _ITEM.match(line.text) if len(line.text) <= _LONGEST else None
+    if found is None or not (_RUN_ON.search(found["name"]) or devices(found["name"])):
+        return None
+    name = GridCell(found["name"].strip("*` "), line.number, line.column + found.start("name"))
+    if ended := _ENDS_IN.fullmatch(line.text, found.end()):
+        cell = GridCell(ended["what"], line.number, line.column + ended.start("what"))
+        return _Item(name, (), (cell,))
+    told = line._replace(text=_REMARKED.sub("", line.text))
+    labels, cells = _measured_behind(told, found.end())
+    fields = [known.field if (known := said(label)) else "" for label in labels]
+    rated = set(fields) & (_OF_STEPS | _RATED) - {"model_flops_rate"}  # which kernels have too
+    if not rated or len(set(fields)) < len(fields) or set(fields) - _OF_STEPS - _RATED - {"memory"}:
+        return None
+    return _Item(name, labels, cells)
 
 
-def _of_items(lines: Sequence[Line], items: Sequence[re.Match[str]], begin: int) -> Grid:
-    """The grid of a list: what each item ran on, and its rate."""
+def _of_items(
+    lines: Sequence[Line], items: Sequence[_Item], labels: Sequence[str], begin: int
+) -> Grid:
+    """The grid of a list: what each item ran on, and what was measured of it."""
     first = lines[0]
-    head = tuple(GridCell(label, first.number, first.column) for label in ("", items[0][4]))
+    head = tuple(GridCell(label, first.number, first.column) for label in ("", *labels))
     rows = [
-        GridRow(line, tuple(
-            GridCell(item[group].strip("*` "), line.number, line.column + item.start(group))
-            for group in (2, 3)
-        ))
+        GridRow(line, (item.name, *item.cells, *[
+            GridCell("", line.number, line.column) for _ in labels[len(item.cells) :]
+        ]))
         for line, item in zip(lines, items, strict=True)
     ]  # fmt: skip
     return Grid("text", begin, begin + len(rows), (GridRow(first, head),), tuple(rows), exact=False)
@@ -253,7 +285,8 @@ _PLACED = re.compile(
     r"(?: [A-Za-z/(-][A-Za-z/)-]{0,12}){0,2}?)"
     r"(?: ?[=:] *| +)|(?<![^\s,;|=:(]))"
     r"(?P<number>[~≈]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?[kKM]?)(?![0-9.])"
-    r"(?:[ ]?(?P<unit>%|[A-Za-zµ][A-Za-zµ/]*(?:/[A-Za-z]+){0,2}))?(?=[\s,;|)\]]|:\s|$)"
+    r"(?:[ ]?(?P<unit>%|[A-Za-zµ]{1,16} per [a-z]{1,12}(?:(?: per |/)(?:GPU|device|chip|card))?"
+    r"|[A-Za-zµ][A-Za-zµ/]*(?:/[A-Za-z]+){0,2}))?(?=[\s,;|)\]]|:\s|\.?$)"
 )
 """A number of a line, the label before it and what stands right behind it."""
 
