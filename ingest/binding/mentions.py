@@ -285,6 +285,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
         divided = scoped(sentence)
         apart, called = {each.field for each in divided}, {each.rows for each in divided}
+        apart |= _AGAIN if apart & _AGAIN else set()
         for start, clause in _plain_parts(own):
             plain = _without_doubtful_items(clause)
             if _NOT_SO.search(plain) or MEASURED.search(clause):
@@ -390,7 +391,8 @@ def _as_ran(found: re.Match[str]) -> str:
 _LEAST = {"seq_len": 16, "hidden": 32, "vocab": 100}
 """Numbers that a setting is at least; `sequence length, three modes` says none."""
 
-_AGAIN = ("recompute", "activation_checkpointing")
+_AGAIN = {"recompute", "activation_checkpointing"}
+"""Two names of one switch."""
 
 _OF_COUNTING = deferred(
     r"\b(?:[TPG]?FLOP\w*|[MH]FU|count(?:s|ed|ing)?|utili[sz]ation)\b|算力|利用率|计算量",

@@ -319,7 +319,8 @@ _NOTHING_BUT = deferred(
 
 BEGINS = deferred(
     rf"(?:\W*(?:Table|Tab\.) ?[0-9]{{1,2}}[*_]*[.:])?\W*({NUMBER_FORMAT})"
-    r"(?=`?\*{0,2}(?: (?:throughout|training|autocast|mixed[ -]precision))?"
+    r"(?=`?\*{0,2}(?: (?:throughout|everywhere|training|autocast|mixed[ -]precision"
+    r"|weights (?:with|and) FP32 (?:\w{1,12} )?(?:states|moments|optimi[sz]er|master weights)))?"
     r"(?:,|;| \+) )",
     re.IGNORECASE,
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.ingest.columns.cells import OF_A_RANGE, slices
-from assay.ingest.columns.composite import called, layout, machine, remark
+from assay.ingest.columns.composite import called, layout, machine, recipe, remark
 from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.schema.record import REMEMBERED, Line, Record, Schema
@@ -499,6 +499,7 @@ def _of_a_run(text: str) -> bool:
         or "gpus" in machine(bare)
         or slices(bare)
         or called(bare).keys() - {"model", "model_size"}
+        or "sharding" in recipe("", bare)
         or _TO_TRAIN.search(bare)
         or _LAUNCHES.search(bare)
     )

@@ -25,13 +25,17 @@ LONGEST_TABLE = 2000
 """Lines of such a table: beyond them its end is not looked for."""
 
 
-def table_end(lines: Sequence[Line], at: int) -> int:
+def table_end(lines: Sequence[Line], at: int, rows: Set[int]) -> int:
     """The number of the last line of the table whose title stands at `at`; 0 where none does.
+    `rows` are lines of tables, of which `lines` may lack some.
 
     >>> page = [".. table:: Runs on H100", "", "   === ===", "", "Of others."]
     >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(page, 1)]
-    >>> table_end(lines, 0), table_end(lines, 4)
+    >>> table_end(lines, 0, {3}), table_end(lines, 4, {3})
     (4, 0)
+    >>> page = [Line(2, "<caption>On 8 H100</caption>", 1, {}), Line(9, "Of others.", 1, {})]
+    >>> table_end(page, 0, {2, 3, 4, 5})
+    5
     """
     text = lines[at].text
     if "::" in text and _DIRECTIVE.match(text):
@@ -39,7 +43,7 @@ def table_end(lines: Sequence[Line], at: int) -> int:
     if "<" in text and "caption" in text.casefold() and _CAPTION.match(text):
         below = lines[at : at + LONGEST_TABLE]
         ends = (each.number for each in below if _END in each.text.casefold())
-        return next(ends, below[-1].number)
+        return next(ends, 0) or _last(lines[at].number, rows, 1)
     return 0
 
 

@@ -76,7 +76,7 @@ FORMAT = Format(
         "┏", "╒", "╔", "╭", "╞", "├", "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s",
         "tokens/s", "(s)", "(ms)", "(us)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
-        "per step ", "time/step",
+        "per step", "per batch", "s per it", "time/step",
         "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "   --",
         "econds per ", "it/s", "iter/s", "iters/s",
@@ -113,6 +113,8 @@ FORMAT = Format(
     r"|^\s*[-*+•] \S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
     r"(?:[^|]{1,40}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
     r"|m?s(?:ec\w*)? per (?:\w+ )?(?:step|iter)|[TP]FLOP|% (?:MFU|HFU))[^|]{0,60}$"
+    r"|^\s*[-*+•] .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?(?:[A-Za-z]{1,12}/s(?:ec)?"  # of a list
+    r"|m?s(?:ec|econds?)?(?:/| per )(?:it|step|batch))\w*(?:/\w+|[,;. ] ?[^|]{0,60})?$"
     r"|^\s{0,6}[-*+•]\s+[*_`]{0,2}(?i:(?:training |mean |avg\.? |average )?"  # of one run
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"

@@ -197,6 +197,7 @@ _ITEM = re.compile(
 """An item of a list: what it ran on, or what it was, and numbers behind it."""
 
 _PIECE = re.compile(
+    r"(?:(?:peak|max(?:imum)?|memory|mem\.?|about|at most|at) ){0,2}"
     r"(?P<number>[~≈]?\s?[0-9][0-9,]*(?:\.[0-9]+)?\s?[kKM]?)\s?"
     r"(?P<unit>%(?: ?[MH]FU)?|[A-Za-zµ][^,;()]{0,58}?)"
     r"(?:\s+\([^()]*\))?\.?\s*(?:$|[,;]\s+(?:and |with |at )?|\s(?:and|with|at)\s(?=[0-9]))"
@@ -211,8 +212,10 @@ _USED = re.compile(r" (?:used|in use|at (?:the )?peak|peak|at most|needed|taken)
 
 _RUN_ON = re.compile(
     rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
+    r"|\b(?:ZeRO|FSDP|DDP|Q?LoRA|(?:[DTPEC]P) ?=? ?[0-9]|check-?pointing\b|re-?comput)"
+    r"|^[*`]{0,2}(?:(?:full|baseline|vanilla|default)\b|(?:with|without|no) )"
 )
-"""Words of what an item ran on or in, where that is no device by its name."""
+"""Words of what an item ran on, in or with, where that is no device by its name."""
 
 
 _OF_ANOTHER = re.compile(
@@ -250,7 +253,10 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
     labels = {label for item in items for label in item.cells if label}
     fields = [found.field for label in labels if (found := said(label))]
     near = [line.text for line in lines[max(0, at - MOST_ABOVE) : at] if line.text.strip()]
+    over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
     if len(set(fields)) < len(labels) or _OF_ANOTHER.search("".join(near[-1:])):
+        return False
+    if any(map(_NOT_MEASURED.search, over)):
         return False
     if len(labels) == 1:
         names = [item.name.text for item in items]
@@ -259,7 +265,6 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
         return (timed and bool(opens)) or all(
             _RUN_ON.search(name) or devices(name) for name in names
         )
-    over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
     over += [item.name.text for item in items]
     meant = any(_OF_ANOTHER.search(text) or _NOT_MEASURED.search(text) for text in over)
     return not meant and bool({*fields} & (_OF_STEPS | _RATED))

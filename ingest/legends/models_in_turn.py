@@ -6,9 +6,9 @@ of such a sentence behind the name of their model says; and these parts, which a
 A sentence counts where the names open its parts: values in front of names (`TP 2 for Kite-2B and
 TP 4 for Kite-9B`) are not told apart here. What a sentence says of one column of several of a
 table (`Interleaved uses two chunks per stage`) is of the rows of that column alone, and so what it
-says of several in turn, or of the programs of rows: `DeepSpeed uses ZeRO-3, Megatron-LM TP 8`. Items
-of a list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`; one above
-all tables is of all rows, another of those of its section.
+says of several in turn, or of the programs of rows: `DeepSpeed uses ZeRO-3, Megatron-LM TP 8`.
+Items of a list may begin with the names of models: `- Kite: 24 layers, sequence length 2048`; one
+above all tables is of all rows, another of those of its section.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import re
 from typing import Literal, NamedTuple
 
 _NO_ROOM = re.compile(
-    r"[❌✗✘💥🚫⛔\s(]*(?:O\.O\.M\.?|MemoryError|out-of-mem(?:ory)?|OOM|CUDA error: out of memory"
+    r"[❌✗✘💥🚫⛔\s(]*(?:O\.O\.M\.?|MemoryError|out[- ]of[- ]mem(?:ory)?|OOM"
+    r"|CUDA error: out of memory"
     r"|(?:does|did|do|would|will|could|can)(?: ?n[o'’]?t| not) fit(?: (?:in|into) memory)?"
     r"|won['’]t fit|(?:显存|内存|顯存|記憶體)(?:不足|溢出|不够|耗尽)|爆显存|爆顯存"
     r"|メモリー?不足|메모리 ?부족|Speicher(?:mangel| voll| reicht nicht)|mémoire insuffisante"

@@ -80,7 +80,9 @@ _VALUES = deferred(
     r"|\b(?:every|each) (?:layer|block) (?:is |was )?(?:re-?computed|check-?pointed)"
     r"|\bfull\b(?! (?:batch|node|size)))"
     r"|(?P<used>\b(?:uses?|used|using|with|enables?|enabled|appl(?:y|ies|ied)|needs?|needed"
-    r"|requires?|required) (?:activation|gradient) (?:check-?pointing|re-?computation)\b)"
+    r"|requires?|required) (?:activation|gradient) (?:check-?pointing|re-?computation)\b"
+    r"|(?:^|(?<=[,;:(*-] ))(?:(?:activation|gradient) check-?pointing"
+    r"|(?:(?:activation|gradient) )?re-?computation)(?= (?:only )?(?:for|on|in|with) ))"
     r"|(?P<on>\b(?:on|enabled)\b ?(?:\((?P<every>[^()]*(?:every|each|all|full)[^()]*)\))?"
     r"(?= (?:for|on|in|with)\b|[.;,]|$))"
     r"|(?P<off>\b(?:off|disabled|none|unused|not used)\b"
@@ -445,10 +447,13 @@ def _of_some_alone(tokens: Sequence[_Token], text: str) -> list[Scoped]:
     [('True', '34B'), ('False', '')]
     >>> [tuple(each)[1:] for each in scoped("Full recomputation is used only for 34B and 70B.")]
     [('full', '34B'), ('full', '70B'), ('none', '')]
+    >>> [tuple(each)[1:] for each in scoped("bf16 throughout, gradient checkpointing for 7B only.")]
+    [('True', '7B'), ('False', '')]
     """
-    if [bool(token.names) for token in tokens] != [False, True] or len(tokens[0].values) != 1:
+    first = next((n for n, token in enumerate(tokens) if token.names), 0)
+    if not first or first != len(tokens) - 1 or len(tokens[first - 1].values) != 1:
         return []
-    ((field, value),), those = tokens[0].values, tokens[1]
+    ((field, value),), those = tokens[first - 1].values, tokens[first]
     before, behind = _ONLY_BEFORE.search(text[: those.begin]), _ONLY.match(text, those.end)
     if field not in _OTHERWISE or value == "none" or not (before or behind):
         return []
@@ -464,7 +469,8 @@ _ONLY_BEFORE = deferred(
 )
 
 _ONLY = deferred(
-    r"(?: models?| runs?)?,? (?:only|alone)\b|(?:の|で)?のみ|에서만|만\b", re.IGNORECASE
+    r"(?: models?| runs?)?,? (?:only|alone)\b(?! [a-z]{3,12}s\b)|(?:の|で)?のみ|에서만|만\b",
+    re.IGNORECASE,
 )
 
 

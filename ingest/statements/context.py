@@ -1038,7 +1038,7 @@ def _in_its_place(
     device, where its sentence names another in the line above or below."""
     if statement is None:
         return None
-    until = table_end(lines, at) or own_table(lines, at, taken)
+    until = table_end(lines, at, taken) or own_table(lines, at, taken)
     if "gpu" in statement.values and (names_another(lines, at) or lists_another(lines, at)):
         values = dict(statement.values)
         if one_of_each(lines[at].text):

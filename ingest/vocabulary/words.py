@@ -363,10 +363,14 @@ _SEVERAL_STEPS = re.compile(
 )
 """A time of several steps: `Time for 100 iterations (s)`, `Time 1k iterations`."""
 
-_LONG_TIMES = re.compile(
-    r"(?:^|[(\[])(h|hrs?|hours?|mins?|minutes?)(?=[)\]]|\.? ?(?:per|/|for)(?![a-z]))", re.IGNORECASE
+_IN_LONG_UNITS = re.compile(
+    r"^(?:h(?:(?:ou)?rs?)?|min(?:ute)?s?)(?= ?(?:/|(?:per|for)\b))"
+    r"|(?<=[(\[])(?:h(?:(?:ou)?rs?)?|min(?:ute)?s?)(?=[)\]])",
+    re.IGNORECASE,
 )
-"""Units in which many steps are timed: `h per 1k steps`, `time per 100 steps (min)`."""
+"""Units of the times of many steps that no one step is timed in: `hours per 1k steps`."""
+
+_SECONDS = {"h": 3600.0, "m": 60.0}
 
 _ONE_STEP = re.compile(
     r"(?:^|(?<=\btime )|(?<=\btime (?:of|in) )|(?<=\btime (?:for|per) ))(?:1|one|a single) "
@@ -478,16 +482,13 @@ def said(label: str) -> Said | None:
         return None
     if several := _SEVERAL_STEPS.search(label):
         count = int(several[2].replace(",", "")) * (1000 if several[3] else 1)
-        one = _SEVERAL_STEPS.sub(r"\1 step", label, count=1)
-        long = _LONG_TIMES.search(one)
-        if long is not None:
-            one = f"{one[: long.start(1)]}s{one[long.end(1) :]}"
-        whole = said(one) if count else None
-        if whole and long is not None:
-            whole = whole._replace(scale=whole.scale * (3600.0 if long[1][0] in "hH" else 60.0))
+        long = _IN_LONG_UNITS.search(label)
+        label = _IN_LONG_UNITS.sub("s", label, count=1)
+        whole = said(_SEVERAL_STEPS.sub(r"\1 step", label, count=1)) if count else None
         timed = whole is not None and whole.field == "step_time"
         share = 1.0 / max(count, 1)
-        return whole._replace(scale=whole.scale * share, share=share) if whole and timed else None
+        scale = share * (_SECONDS[long[0][0].casefold()] if long else 1.0)
+        return whole._replace(scale=whole.scale * scale, share=share) if whole and timed else None
     words = _words(label)
     for read in (
         _utilisation,
@@ -706,8 +707,8 @@ def _memory(words: Words) -> Said | None:
     if "ram" in words.over and DEVICE & set(words.over):
         words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
         every = words.every()
-    most = {"peak", "max", "maximum"} & set(words.over)
-    taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
+    most = {"peak", "pk", "max", "maximum"} & set(words.over)
+    taken = {"peak", "pk", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     taken |= {"rank0", "gpu0", "device0", "torch", "pytorch", "cuda"}
     taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
     taken |= {"nvidia", "smi"}
@@ -723,6 +724,7 @@ def _memory(words: Words) -> Said | None:
         return None
     fillers = {
         "peak",
+        "pk",
         "max",
         "maximum",
         "usage",
