@@ -100,9 +100,9 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
         (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
         for line in lines[begin:end]
     ]
-    mended = _at_corners if block[0].startswith("+") else _under_rule
-    followed = _followed(block) or _followed(mended(block))
-    if followed is None:
+    mended = (_at_corners,) if block[0].startswith("+") else (_under_rule, _with_margins)
+    tried = map(_followed, (block, *(mend(block) for mend in mended)))
+    if (followed := next(filter(None, tried), None)) is None:
         return None
     heads, rows = followed
     ragged = [_ragged(row, lines[begin:end]) for row in [*heads, *rows]]
@@ -139,6 +139,20 @@ def _under_rule(block: Sequence[str]) -> Sequence[str]:
                 )
             )
     return made
+
+
+def _with_margins(block: Sequence[str]) -> Sequence[str]:
+    """The lines of a simple table, its rules drawn on up to a blank before their next columns: a
+    cell may be a little wider than the rule over it.
+
+    >>> _with_margins(["=====  ====", "a few1 12.5", "=====  ===="])
+    ['====== ====', 'a few1 12.5', '====== ====']
+    """
+    return [
+        re.sub(r" +(?= =)", lambda gap: "=" * len(gap[0]), line.rstrip())
+        if line.strip() and not line.strip(" =") else line
+        for line in block
+    ]  # fmt: skip
 
 
 ASIDE = 2

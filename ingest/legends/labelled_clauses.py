@@ -1,9 +1,10 @@
 """Settings of the rows that a clause begins with the label of: `SFT uses ZeRO stage 3; LoRA runs on
-a single GPU`, `SFT 采用 ZeRO-3；LoRA 为单卡训练`.
+a single GPU`, `SFT 采用 ZeRO-3；LoRA 为单卡训练`, `Config A: TP 4, micro-batch 2`.
 
 In: the records of tables, and the lines of their document. Out: the same rows, with what clauses
 that begin with a label of theirs say; and these clauses, which are of no other rows. What all rows
-of a table are called is none of such a label.
+of a table are called is none of such a label. A letter or a number is one where its column counts
+cases, behind a word for these; or alone in front of a colon, where the text so explains two.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
@@ -37,6 +39,32 @@ _VERB = deferred(
 )
 """Behind a label, and in front of what the rows of that label have."""
 
+_COLON = deferred(r"[`*\"”)]{0,3}\s?(?:[:：=]|[–—-](?=\s))[*_]{0,2}\s?(?=[^\s|])")
+"""Between a label and its settings."""
+
+_CASE = (
+    r"(?:config(?:uration)?|set-?up|setting|run|case|variant|experiment|exp|layout|recipe|option"
+    r"|scheme|strategy|plan|job|test|trial|row|entry|配置|方案|实验)"
+)
+
+_OF_CASES = deferred(rf"(?:{_CASE}s?(?: ?(?:id|no\.?|name|#))?|#|id|name|no\.?|)", re.IGNORECASE)
+"""What a column of cases is called."""
+
+_A_SIGN = re.compile(r"[(#]?([a-z]|[a-z]?[0-9]{1,2})\)?")
+"""A letter or a number that a case is called by."""
+
+_NAMED_CASE = deferred(
+    rf"\s*[*_]{{0,2}}(?:(?:in|the|for|with|and|while|but) ){{0,2}}[`*]{{0,2}}{_CASE} ?"
+    r"[`*(\"“#]{0,3}(?P<sign>[A-Za-z]|[A-Za-z]?[0-9]{1,2})(?![\w.])",
+    re.IGNORECASE,
+)
+"""A case by its sign, and the word for it: `Config A`, `the run (b)`; none of an item of a list,
+which may be one of those that all rows share."""
+
+_SIGN_ALONE = deferred(r"\s*[`*(\"“]{0,3}(?P<sign>[A-Z][0-9]?)(?![\w.])")
+
+_COMMA = re.compile(r"[,，] ?(?:(?:and|but|while|whereas) )?")
+
 _PERHAPS = deferred(
     r"\b(?:would|could|can|should|may|might|if|than|unlike|until|before|earlier|later|instead|not"
     r"|except|faster|slower|both|respectively|also)\b|可以|如果|若|除|比|也|分别|不",
@@ -55,6 +83,7 @@ _IS_NAME = re.compile(r"[A-Za-z][^|,;]*[A-Za-z0-9)]")
 
 class _Saying(NamedTuple):
     label: str
+    bare: bool  # a letter with nothing in front
     values: Mapping[str, str]
     said: Explanation
 
@@ -69,6 +98,8 @@ def tell(
     every = {label for labels in called for label in labels}
     used, explained = set[int](), list[Explanation]()
     sayings = list(_sayings(lines, every)) if every else []
+    if len({each.label for each in sayings if each.bare}) < len("AB"):
+        sayings = [each for each in sayings if not each.bare]
     heads = [line.number for line in lines if line.text.startswith("#")] if sayings else []
     for saying in sayings:
         section = bisect_right(heads, saying.said.line)
@@ -100,12 +131,20 @@ def _is_in(cell: Cell, row: Record, said: Explanation) -> bool:
 
 
 def _labels(row: Record) -> frozenset[str]:
-    """The names of a row, by its first columns."""
-    texts = (text.strip(" *`").casefold() for _, text in row.other[:2])
-    return frozenset(
-        text for text in texts
+    """The names of a row, by its first columns; the sign of a case behind `CASE`."""
+    texts = [(name, text.strip(" *`").casefold()) for name, text in row.other[:2]]
+    signs = [
+        f"{CASE}{sign[1]}" for name, text in texts
+        if (sign := _A_SIGN.fullmatch(text)) and _OF_CASES.fullmatch(name.strip(" *`"))
+    ]  # fmt: skip
+    names = (
+        text for _, text in texts
         if SHORTEST_LABEL <= len(text) <= LONGEST_LABEL and _IS_NAME.fullmatch(text)
     )  # fmt: skip
+    return frozenset((*names, *signs))
+
+
+CASE = "case "
 
 
 def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterator[_Saying]:
@@ -115,26 +154,52 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
         if len(text) > LONGEST:
             continue
         low = text.casefold()
-        near = {label for label in labels if label in low}
-        for begin, end in _clauses(text) if near else ():
+        near = {label for label in labels if label in low or label.startswith(CASE)}
+        for begin, end in _clauses(paragraph, text, near) if near else ():
             clause = text[begin:end]
             label, what = _begun(clause, near)
             values = _settings(what) if label and not _PERHAPS.search(what) else {}
             if values:
                 places = tuple(placed(paragraph, begin, end))
-                yield _Saying(label, values, Explanation(values, places[0][0], places))
+                bare = label.startswith(CASE) and not _NAMED_CASE.match(clause)
+                yield _Saying(label, bare, values, Explanation(values, places[0][0], places))
 
 
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
+def _clauses(paragraph: Sequence[Line], text: str, labels: set[str]) -> Iterator[tuple[int, int]]:
+    """The parts of a paragraph between its stops, and in front of the signs of cases that begin
+    lines or stand behind commas."""
+    starts = list(accumulate((len(line.text) + 1 for line in paragraph[:-1]), initial=0))
+    ends = [found.span() for found in _ENDS.finditer(text)]
+    ends += [
+        (start - 1, start) for start, line in zip(starts[1:], paragraph[1:], strict=True)
+        if _case(line.text, labels)[0]
+    ]  # fmt: skip
+    ends += [
+        found.span() for found in _COMMA.finditer(text)
+        if _NAMED_CASE.match(text, found.end()) and _case(text[found.end() :], labels)[0]
+    ]  # fmt: skip
     begin = 0
-    for end in _ENDS.finditer(text):
-        yield begin, end.start()
-        begin = end.end()
+    for end, behind in sorted(ends):
+        yield begin, end
+        begin = behind
     yield begin, len(text)
+
+
+def _case(clause: str, labels: set[str]) -> tuple[str, str]:
+    """The sign of a case that a clause begins with, and the rest of it."""
+    for form, behind in ((_NAMED_CASE, (_COLON, _VERB)), (_SIGN_ALONE, (_COLON,))):
+        named = form.match(clause)
+        label = f"{CASE}{named['sign'].casefold()}" if named else ""
+        for verb in behind if named and label in labels else ():
+            if found := verb.match(clause, named.end() if named else 0):
+                return label, clause[found.end() :]
+    return "", ""
 
 
 def _begun(clause: str, labels: set[str]) -> tuple[str, str]:
     """The label that a clause begins with, and the rest of it; both empty where there is none."""
+    if (told := _case(clause, labels))[0]:
+        return told
     begins = _BEGINS.match(clause)
     at = begins.end() if begins else 0
     for label in sorted(labels, key=len, reverse=True):

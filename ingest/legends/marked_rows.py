@@ -64,22 +64,45 @@ _TURNS = {"first": 0, "top": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "2": 2, "3": 3, "4": 4, "5": 5}
 
 _IN_PLACE = deferred(
+    rf"(?:(?P<alone>(?<=\bbut )|(?<=\bexcept )|(?<=[,;] )|(?<=\band ))|)"
     rf"\bthe (?P<turn>{'|'.join(_TURNS)})(?: (?P<many>{'|'.join(_COUNTS)}))?"
-    r" (?:rows?|lines?|entr(?:y|ies)|configurations?|runs?)"
-    r"(?: (?:of|in) (?:the|this) table)?(?! (?:of|in|is|are|was|were|shows?|gives?|lists?)\b)",
+    r"(?: (?:rows?|lines?|entr(?:y|ies)|configurations?|runs?|ones?)"
+    r"|(?(alone)(?= (?:use[sd]?|ran|runs?|ha[sd]|have|with|without|at|on|of|is|are|was|were)\b)"
+    r"|(?!)))"
+    r"(?: (?:of|in) (?:the|this) table)?"
+    r"(?! (?:of(?! [0-9])|in|shows?|gives?|lists?"
+    r"|(?:is|are|was|were)(?! (?:with|run|trained|done|at|on)\b))\b)",
     re.IGNORECASE,
 )
-"""Rows by their place in their table: `the last row`, `the first two rows`."""
+"""Rows by their place in their table: `the last row`, `the first two rows`; beside others in the
+same sentence the word for rows may be left out: `and the third uses TP 4`."""
 
 _OF_US = deferred(r"\b(?:[Oo]urs?|[Tt]his work)\b")
 
-_A_VALUE = deferred(r"\W*(?:(?:with|at|on|in) )?(?P<n>[0-9][0-9,]*)(?: instead)?\W*")
+_WITH_NOUN = re.compile(r" (?:rows?|lines?|entr(?:y|ies)|configurations?|runs?|ones?)\b", re.I)
+
+_A_VALUE = deferred(r"\W*(?:(?:with|at|on|in|of) )?(?P<n>[0-9][0-9,]*)(?: instead)?\W*")
 
 _EXCEPT = deferred(
     r",?\s*\(?(?:except|but(?: not)?|other than|apart from|save|unless)(?: (?:in|for|on))?\s*$",
     re.IGNORECASE,
 )
 """Words in front of them, behind what is said of all others."""
+
+_EVERY = deferred(
+    r"\W*(?:(?:all|everything|every (?:one|row|run)|each (?:row|run)|(?:all )?(?:of )?(?:the )?"
+    r"(?:rows|runs|others))\W*)+",
+    re.IGNORECASE,
+)
+"""All rows, in front of what but some of them have: `All but the last row use …`."""
+
+_OPPOSITE = {
+    ("recompute", "none"): ("activation_checkpointing", "True"),
+    ("activation_checkpointing", "True"): ("recompute", "none"),
+    ("sequence_parallel", "True"): ("sequence_parallel", "False"),
+    ("sequence_parallel", "False"): ("sequence_parallel", "True"),
+}
+"""What rows have that are left out of those with a switch."""
 
 _THEY = deferred(
     r"\W*(?:(?:which|that|where|these|they|and|we|with|use[sd]?|are|were|run|ran|have|had|was|is)\s)+",
@@ -135,9 +158,7 @@ def _in_place(rows: Sequence[Record], turn: int, many: int) -> set[int]:
     """The lines of so many rows of one table, from the first or the last on; of several tables, or
     of one with other lines between its rows, none."""
     held = sorted({row.line for row in rows})
-    if len(held) <= many or len(held) < turn + many:
-        return set()
-    if len({b - a for a, b in pairwise(held)}) != 1:
+    if len(held) < max(many + 1, turn + many) or len({b - a for a, b in pairwise(held)}) != 1:
         return set()
     return set(held[turn : turn + many] if turn >= 0 else held[turn - many + 1 :])
 
@@ -180,22 +201,53 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
             earlier, last = last, sentence
             of_sign = _MARKED.search(sentence)
             by_cell = None if of_sign else _WITH_CELL.search(sentence)
-            ours = _OURS.match(sentence)
-            if found := of_sign or by_cell or ours or _IN_PLACE.search(sentence):
-                before, behind = sentence[: found.start()], sentence[found.end() :]
-                apart = _EXCEPT.search(before)
-                rest = before[: apart.start()] if apart else said_of_others(behind)
-                others = _settings(rest.strip(" ,.;:)"))
-                behind = without_others(behind)
-                own = _THEY.sub("", behind, count=1).strip(" ,.;:)")
-                marked = _settings(own) or _same_setting(before or earlier, own)
-                others = others or _same_setting(own, rest)
+            ours = None if of_sign or by_cell else _OURS.match(sentence)
+            if found := of_sign or by_cell or ours:
+                every = [(found, begin, at)]
+            else:
+                every = list(_clauses_on_places(sentence, begin))
+            for found, start, stop in every:
+                opens, ends = (begin + each for each in found.span())
+                marked, others = _told(text[start:opens], text[ends:stop], earlier)
+                earlier = text[start:stop] if start == begin else earlier  # its first clause
                 if marked or others:
-                    places = tuple(placed(paragraph, begin, begin + len(sentence.rstrip())))
+                    end = start + len(text[start:stop].rstrip())
+                    places = tuple(placed(paragraph, start, end))
                     said = Explanation(marked, places[0][0], places)
                     sign = of_sign["sign"].lstrip("\\") if of_sign else ""
                     sign = by_cell["cell"].strip() if by_cell else OURS if ours else sign
                     yield _Saying(sign, bool(by_cell or ours), _place(found), marked, others, said)
+
+
+def _clauses_on_places(sentence: str, begin: int) -> Iterator[tuple[re.Match[str], int, int]]:
+    """The parts of a sentence that each name rows by their place, one part for each of them, and
+    where in the text they stand; `begin` is where the sentence does."""
+    found = list(_IN_PLACE.finditer(sentence))
+    if found and found[0]["alone"] is not None and not _WITH_NOUN.search(found[0][0]):
+        found = [each for each in found if _EXCEPT.search(sentence, 0, each.start())]
+    starts = [0, *(each.start() for each in found[1:]), len(sentence)]
+    for each, (start, stop) in zip(found, pairwise(starts), strict=False):
+        yield each, begin + start, begin + stop
+
+
+def _told(before: str, behind: str, earlier: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What a clause says of the rows that it names, and of all others, by what stands before and
+    behind their name.
+
+    >>> _told("All but ", " use full recomputation", "")
+    ({}, {'recompute': 'full'})
+    >>> _told("All but ", " run without activation checkpointing.", "")
+    ({'activation_checkpointing': 'True'}, {'recompute': 'none'})
+    """
+    apart = _EXCEPT.search(before)
+    if apart and _EVERY.fullmatch(before[: apart.start()]):
+        others = _settings(_THEY.sub("", behind, count=1).strip(" ,.;:)"))
+        return dict(_OPPOSITE[each] for each in others.items() if each in _OPPOSITE), others
+    rest = before[: apart.start()] if apart else said_of_others(behind)
+    others = _settings(rest.strip(" ,.;:)"))
+    own = _THEY.sub("", without_others(behind), count=1).strip(" ,.;:)")
+    marked = _settings(own) or _same_setting(before or earlier, own)
+    return marked, others or _same_setting(own, rest)
 
 
 def _place(found: re.Match[str]) -> tuple[int, int]:

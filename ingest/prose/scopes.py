@@ -88,8 +88,8 @@ _VALUES = deferred(
     r"|(?P<off>\b(?:off|disabled|none|unused|not used)\b"
     r"(?= (?:for|on|in|with|except|apart|other)\b|[.;,)]|$))"
     r"|(?P<key>\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO(?:[ -]stage)?"
-    r"|(?:micro|global)[ -]?batch(?:es)?(?:[ -]size)?|(?:sequence|context)[ -]length"
-    r"|(?:tensor|pipeline|expert|context|data)[ -]parallelism))"
+    r"|(?:micro|global)[ -]?batch(?:es)?(?:[ -]sizes?)?|(?:sequence|context)[ -]lengths?"
+    r"|(?:tensor|pipeline|expert|context|data)[ -]parallel(?:ism|[ -](?:size|degree)s?)))"
     r"(?: ?[=:-] ?| of (?:degree |size )?| ?[为是] ?| (?:is|was|are|were)(?: set| kept| fixed)?"
     r"(?: to| at)? | )?(?P<many>[0-9]{1,3}(?:,[0-9]{3})+"
     r"|[0-9]{1,7})"
@@ -117,9 +117,11 @@ KEYS = {"tp": "tp", "pp": "pp", "cp": "cp", "dp": "dp", "ep": "ep", "vp": "vp", 
 """Fields by the words that name them, without blanks and strokes."""
 
 _WORTH = deferred(
-    rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)(?: ?[=:-] ?| ?[为是] ?| (?:stage )?)?"
+    rf"{_AGAIN}|\b(?:TP|PP|CP|DP|EP|VPP?|MBS|GBS|GAS?|ZeRO)"
+    r"(?: ?[=:-] ?| ?[为是] ?| (?:(?:is|are|was|of|stage) )?)?"
     r"[0-9]|[0-9][ -](?:layers|heads|GPUs?|nodes?)|重计算|检查点|batch|length"
-    r"|parallelism (?:of|is|was)\b|(?:bf|fp|float)-?(?:16|8|32)|[0-9] ?[机卡]",
+    r"|parallel(?:ism|[ -](?:size|degree)s?) (?:of|is|are|was)\b"
+    r"|(?:bf|fp|float)-?(?:16|8|32)|[0-9] ?[机卡]",
     re.IGNORECASE,
 )
 """In every sentence that may give such a value."""
@@ -221,7 +223,10 @@ WHOSE = ("gpu", "model", "model_size")
 def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
     text = _in_digits(text) if _OF_MACHINES.search(text) else text
-    text = _LISTS.sub(_each_with_its_own, text) if _IN_TURN.search(text) else text
+    if _IN_SAME_ORDER.search(text):
+        text = _respectively(text)
+    elif _IN_TURN.search(text):
+        text = _LISTS.sub(_each_with_its_own, text)
     if apart := _APART.match(text):
         return _but_for_those(apart, models)
     if _ABLE.search(text):
@@ -324,7 +329,7 @@ def _but_for_those(apart: re.Match[str], models: Sequence[str]) -> list[Scoped]:
     ]  # fmt: skip
 
 
-_IN_TURN = deferred(r"\brespectively\b|[0-9] ?(?:/|,|and) ?[0-9][0-9,]* (?:for|on) ", re.IGNORECASE)
+_IN_TURN = deferred(r"[0-9] ?(?:/|,|and) ?[0-9][0-9,]* (?:for|on) ", re.IGNORECASE)
 
 _A_NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6}"
 
@@ -333,16 +338,12 @@ _AND = r"(?: ?/ ?|,? and |, )"
 _LISTS = deferred(
     r"(?P<key>[A-Za-z][A-Za-z -]{0,30}?)s?(?: sizes?| lengths?)?(?:(?::| of| is| are| was| were|=)"
     rf"(?: (?:set|fixed) to)?)? ?(?P<values>(?:{_A_NUMBER})(?:{_AND}(?:{_A_NUMBER})){{1,5}})"
-    r"(?P<noun> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads))?(?:,? respectively,?)?"
+    r"(?P<noun> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads))?"
     r" (?:for|on) (?:the |our )?"
-    rf"(?P<names>(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}})(?:,? respectively)?"
-    rf"|(?P<those>(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}})(?P<verb>[^.;0-9]{{2,60}}?)"
-    rf" ?(?P<many>(?:{_A_NUMBER})(?:{_AND}(?:{_A_NUMBER})){{1,5}})"
-    r"(?P<counted> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads|sequences"
-    r"|tokens))?,? respectively",
+    rf"(?P<names>(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}})(?:,? respectively)?",
     re.IGNORECASE,
 )
-"""As many values as names behind or before them: `batches of 4 / 2 for 7B / 13B`."""
+"""As many values as names behind them: `batches of 4 / 2 for 7B / 13B`."""
 
 
 def _each_with_its_own(found: re.Match[str]) -> str:
@@ -350,22 +351,64 @@ def _each_with_its_own(found: re.Match[str]) -> str:
 
     >>> [each[1:] for each in scoped("Micro batch: 4 / 2 for 7B / 13B.")]
     [('4', '7B'), ('2', '13B')]
-    >>> [each[1:] for each in scoped("7B and 13B were trained on 8 and 16 GPUs, respectively.")]
-    [('8', '7B'), ('16', '13B')]
     >>> scoped("Micro batch: 4 / 2 / 1 for 7B / 13B.")
     []
     """
-    names = re.split(rf"{_AND}(?=(?:the )?(?:{_NAMED}))", found["names"] or found["those"])
-    values = re.split(rf"{_AND}", found["values"] or found["many"])
+    names, values = _apart(found["names"]), re.split(_AND, found["values"])
     if len(names) != len(values):
-        return "for who knows which"
-    noun = found["noun"] or found["counted"] or ""
-    if found["names"]:
-        each = [f"{found['key']} {v}{noun} for {n}" for v, n in zip(values, names, strict=True)]
-    else:
-        verb = found["verb"]
-        each = [f"{n}{verb} {v}{noun}" for v, n in zip(values, names, strict=True)]
-    return ", ".join(each)
+        return _WHOSE
+    return ", ".join(
+        f"{found['key']} {v}{found['noun'] or ''} for {n}"
+        for v, n in zip(values, names, strict=True)
+    )
+
+
+_WHOSE = "for who knows which"
+
+
+def _apart(names: str) -> list[str]:
+    """The names of a list."""
+    return re.split(rf"{_AND}(?=(?:the )?(?:{_NAMED}))", names)
+
+
+_IN_SAME_ORDER = deferred(r",? ?\brespectively\b,?", re.IGNORECASE)
+
+_OF_NAMES = deferred(rf"(?:{_NAMED})(?:{_AND}(?:the )?(?:{_NAMED})){{1,5}}")
+
+_OF_VALUES = deferred(
+    rf"(?<![\w.,-])(?P<values>(?:{_A_NUMBER})(?:{_AND}(?:{_A_NUMBER})){{1,5}})(?![\w%]|[.,][0-9])"
+    r"(?P<noun> (?:[A-Z][\w-]{0,16} ){0,3}(?:GPUs|nodes|layers|heads|sequences|tokens)\b)?"
+)
+
+
+def _respectively(text: str) -> str:
+    """A sentence with a list of names and some of values, in the same order, as each name with all
+    that is its own; what such a sentence says behind them is of all, and left out.
+
+    >>> [each[1:] for each in scoped("7B and 13B were trained on 8 and 16 GPUs, respectively.")]
+    [('8', '7B'), ('16', '13B')]
+    >>> text = "1B and 7B use TP 1 and 2, respectively, and micro-batches of 8 and 4 on 16 A100."
+    >>> [tuple(each) for each in scoped(text)][:3]
+    [('tp', '1', '1B'), ('micro_batch', '8', '1B'), ('tp', '2', '7B')]
+    >>> scoped("The 1B, 7B and 13B use TP 1 and 2, respectively.")
+    []
+    """
+    named, lists = _OF_NAMES.search(text), list(_OF_VALUES.finditer(text))
+    names = _apart(named[0]) if named else []
+    values = [re.split(_AND, found["values"]) for found in lists]
+    if named is None or any(len(each) != len(names) for each in values):
+        return _WHOSE
+    spans = sorted([named.span(), *(found.span() for found in lists)])
+    ends = {begin: end for (_, end), (begin, _) in pairwise([(0, 0), *spans])}
+    leads = [text[ends[found.start()] : found.start()] for found in lists]
+    leads = [_IN_SAME_ORDER.sub("", lead).strip(" ,") for lead in leads]
+    return ", ".join(
+        " ".join((name, *(
+            f"{lead} {each[at]}{found['noun'] or ''}"
+            for lead, each, found in zip(leads, values, lists, strict=True)
+        )))
+        for at, name in enumerate(names)
+    )  # fmt: skip
 
 
 _NUMERALS = {"one": "1", "a single": "1", "einem": "1", "einer": "1", "two": "2", "three": "3",
@@ -492,7 +535,7 @@ def _values(text: str) -> Iterator[_Token]:
             if key:
                 yield _Token(*found.span(), values=((key, again.replace(",", "")),))
         elif found["key"]:
-            key = KEYS[re.sub("[ -]", "", found["key"].casefold())]
+            key = KEYS[_ONE_KEY.sub("", _DEGREE.sub("ism", found["key"].casefold()))]
             yield _Token(*found.span(), values=((key, found["many"].replace(",", "")),))
         elif found["format"]:
             yield _Token(*found.span(), values=(("dtype", found["format"].rpartition(" ")[2]),))
@@ -509,6 +552,10 @@ def _values(text: str) -> Iterator[_Token]:
             said = ("recompute", how) if how else ("activation_checkpointing", "True")
             yield _Token(*found.span(), values=(said,))
 
+
+_DEGREE = re.compile(r"(?<=parallel)[ -](?:size|degree)s?$")
+
+_ONE_KEY = re.compile(r"[ -]|(?<=size)s$|(?<=length)s$")
 
 _OF_ALL = deferred(
     r"(?:均|都|皆|一律|\b(?:both|each|all(?: of them)?)(?: (?:use|with|in|run|are|at|on))?)\s*$"

@@ -32,7 +32,7 @@ from assay.ingest.statements.command_lines import (
 )
 from assay.ingest.statements.lists import by_commas, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import LONGEST, PLACED, nested
-from assay.ingest.statements.phrases import MEASURED, OF_ALL, of_one, phrases
+from assay.ingest.statements.phrases import MEASURED, OF_ALL, of_one, phrases, without_turns
 from assay.ingest.statements.sentences import of_every_run, switched
 from assay.ingest.statements.trained_with import LINK, trained_with
 from assay.ingest.statements.values import (
@@ -245,8 +245,8 @@ def _in_any_words(
     if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
         held = {name: cell for name, cell in statement.values.items() if name not in several}
         statement = replace(statement, values=held) if held else None
-    if statement is not None and _TURNS.search(line.text):
-        statement = _without_turns(statement, line)
+    if statement is not None and (left := without_turns(statement.values, line)) is not None:
+        statement = replace(statement, values=left) if left else None
     if statement is not None and "VISIBLE_DEVICES" in line.text and (one := visible(line)):
         seen = {name: cell for name, cell in one.items() if name in statement.values}
         statement = replace(statement, values={**statement.values, **seen})
@@ -267,26 +267,6 @@ def _in_any_words(
         return statement
     bare = statement or Statement(line.number, section, {})
     return replace(bare, values={**told, **bare.values})
-
-
-_TURNS = deferred(r"\brespectively\b|分别|それぞれ|\bjeweils\b|\brespectivement\b", re.IGNORECASE)
-
-_IN_TURN = deferred(
-    r"[0-9][0-9,.]*[kKM]?(?: ?(?:,|、|/) ?[0-9][0-9,.]*[kKM]?){0,6},? ?"
-    r"(?:\band\b|\bor\b|\bund\b|\bet\b|[/和与、と]) ?[0-9][0-9,.]*[kKM]?(?![\w])"
-)
-"""Several numbers of one setting."""
-
-
-def _without_turns(statement: Statement, line: Line) -> Statement | None:
-    """A statement without what it says in several values, each of other runs: `10 and 16
-    respectively`."""
-    spans = [found.span() for found in _IN_TURN.finditer(line.text)]
-    held = {
-        name: cell for name, cell in statement.values.items()
-        if not any(begin <= cell.column - line.column < end for begin, end in spans)
-    }  # fmt: skip
-    return replace(statement, values=held) if held else None
 
 
 _RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)")

@@ -9,7 +9,7 @@ line speaks of the numbers below; two that say a field differently say nothing o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay.ingest.columns.number_formats import (
     ALONE,
@@ -393,6 +393,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                 found.setdefault(name, {}).setdefault(_amount(cell), cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = of_whom(said, line.text)
+    said = said if (held := without_turns(said, line)) is None else held
     spoken = [text for _, text in sentences if found and not _of_something_else(text)]
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
@@ -415,6 +416,27 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             said["gpus_per_node"] = Cell(node[0], line.number, line.column + node[1])
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
+
+
+_TURNS = deferred(r"\brespectively\b|分别|それぞれ|\bjeweils\b|\brespectivement\b", re.IGNORECASE)
+
+_IN_TURN = deferred(
+    r"[0-9][0-9,.]*[kKM]?(?: ?(?:,|、|/) ?[0-9][0-9,.]*[kKM]?){0,6},? ?"
+    r"(?:\band\b|\bor\b|\bund\b|\bet\b|[/和与、と]) ?[0-9][0-9,.]*[kKM]?(?![\w])"
+)
+"""Several numbers of one setting."""
+
+
+def without_turns(values: Mapping[str, Cell], line: Line) -> dict[str, Cell] | None:
+    """What a line says without what it says in several values, each of other runs: `10 and 16
+    respectively`; None of a line that says nothing so."""
+    if not _TURNS.search(line.text):
+        return None
+    spans = [found.span() for found in _IN_TURN.finditer(line.text)]
+    return {
+        name: cell for name, cell in values.items()
+        if not any(begin <= cell.column - line.column < end for begin, end in spans)
+    }  # fmt: skip
 
 
 _LEAVES_OUT = deferred(r" (?:except|but|apart from|other than) ")

@@ -446,7 +446,8 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*[`'\"“]?\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5})?)\*{0,2}[`'\"”]?\s*"
+    r"[\s>*+-]*(?:(?:Legend|Key|Columns|Headers|Abbreviations|Notation|Units)\s?:\s+)?[`'\"“]?"
+    r"\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5}){0,2})\*{0,2}[`'\"”]?\s*"
     r"(?::|：|=|--|–|—|\b(?:is|means|denotes|stands for|refers to)\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
@@ -665,6 +666,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     {'% of peak': 'MFU'}
     >>> legend([Line(1, "`d x m x p` is data x tensor(model) x pipeline parallelism", 1, {})])
     {'d x m x p': 'DP x TP x PP'}
+    >>> legend([Line(1, "Key: b = micro-batch size, t/s/d = tokens per second per device.", 1, {})])
+    {'b': 'micro-batch size', 't/s/d': 'tokens per second per device'}
     """
     found = {OF_A_MACHINE: "total"} if _of_a_machine(lines) else {}
     keys = keyed(lines)
@@ -848,7 +851,7 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
         meant = _meaning(match[2]) if match else ""
         if match and not meant:
             meant = _of_its_unit(match[1], match[2])
-        if match and meant and match[1] != "B" and (size := unit(match[1])) and size.si == "B":
+        if match and meant and match[1] not in "Bb" and (size := unit(match[1])) and size.si == "B":
             meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
         if match and meant:
             yield match[1], meant
@@ -899,7 +902,8 @@ _A_PEAK = re.compile(
 """A text that says how bytes of a device were counted, and not that they are memory."""
 
 _EQUATED = re.compile(
-    r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5})?[*`\"']{0,2} ?= ?[A-Za-z])"
+    r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5}){0,2}[*`\"']{0,2}"
+    r" ?= ?[A-Za-z])"
 )
 """Between two words of one sentence that are explained: `TF = TFLOP/s per GPU, step = seconds`."""
 

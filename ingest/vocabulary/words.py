@@ -584,7 +584,7 @@ def _rate(words: Words) -> Said | None:
         over = {"tokens"}
     kind = "token" if over & (TOKENS | _OF_TEXT) else "sample" if over & SAMPLES else None
     scale = 1.0
-    if kind == "token" and under & DAY:
+    if kind == "token" and under & DAY and not under & SECOND:  # `t/s/d` is of no day
         under, scale = under - DAY | {"s"}, 1 / 86_400
     if kind and under & HOUR:  # `M tokens per hour`
         under, scale = under - HOUR | {"s"}, 1 / 3_600
