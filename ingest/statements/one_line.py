@@ -245,8 +245,8 @@ def _in_any_words(
     if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
         held = {name: cell for name, cell in statement.values.items() if name not in several}
         statement = replace(statement, values=held) if held else None
-    if statement is not None and (held := without_turns(statement.values, line)) is not None:
-        statement = replace(statement, values=held) if held else None
+    if statement is not None and (own := without_turns(statement.values, line)) is not None:
+        statement = replace(statement, values=own) if own else None
     if statement is not None and "VISIBLE_DEVICES" in line.text and (one := visible(line)):
         seen = {name: cell for name, cell in one.items() if name in statement.values}
         statement = replace(statement, values={**statement.values, **seen})
