@@ -48,7 +48,7 @@ _CASE = (
 )
 
 _OF_CASES = deferred(rf"(?:{_CASE}s?(?: ?(?:id|no\.?|name|#))?|#|id|name|no\.?|)", re.IGNORECASE)
-"""What a column of cases is called."""
+"""Labels of a column of cases."""
 
 _A_SIGN = re.compile(r"[(#]?([a-z]|[a-z]?[0-9]{1,2})\)?")
 """A letter or a number that a case is called by."""

@@ -102,7 +102,7 @@ _OPPOSITE = {
     ("sequence_parallel", "True"): ("sequence_parallel", "False"),
     ("sequence_parallel", "False"): ("sequence_parallel", "True"),
 }
-"""What rows have that are left out of those with a switch."""
+"""Settings of rows that are left out of those with a switch."""
 
 _THEY = deferred(
     r"\W*(?:(?:which|that|where|these|they|and|we|with|use[sd]?|are|were|run|ran|have|had|was|is)\s)+",
@@ -231,8 +231,8 @@ def _clauses_on_places(sentence: str, begin: int) -> Iterator[tuple[re.Match[str
 
 
 def _told(before: str, behind: str, earlier: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """What a clause says of the rows that it names, and of all others, by what stands before and
-    behind their name.
+    """Settings that a clause gives the rows that it names, and all others, by what stands before
+    and behind their name.
 
     >>> _told("All but ", " use full recomputation", "")
     ({}, {'recompute': 'full'})

@@ -428,7 +428,7 @@ _IN_TURN = deferred(
 
 
 def without_turns(values: Mapping[str, Cell], line: Line) -> dict[str, Cell] | None:
-    """What a line says without what it says in several values, each of other runs: `10 and 16
+    """Values of a line without those that it gives as several, each of other runs: `10 and 16
     respectively`; None of a line that says nothing so."""
     if not _TURNS.search(line.text):
         return None
