@@ -26,7 +26,7 @@ SPELLED = {
     "megatron-lm": r"Megatron(?:-?LM)?(?![ -]?[0-9.]+ ?[BMT])|megatron-lm",
     "mindspeed": r"MindSpeed(?:-LLM)?|ModelLink",
     "primus": r"Primus",
-    "gpt-neox": r"GPT-NeoX(?![ -]?[0-9.]+ ?[BMT])",
+    "gpt-neox": r"GPT-NeoX",
     "torchtitan": r"[Tt]orch[Tt]itan",
     "torchtune": r"[Tt]orch[Tt]une",
     "litgpt": r"Lit-?GPT|litgpt",
