@@ -219,7 +219,7 @@ _EFFECT = deferred(
     r"|measurements)\b(?!.*:\W*$)",
     re.IGNORECASE,
 )
-"""What a switch does, and no word of which runs had it: `Without checkpointing memory is 20 GB
+"""The effect of a switch, and no word of which runs had it: `Without checkpointing memory is 20 GB
 higher`; or runs that stand somewhere else."""
 
 _NOT_ALL = deferred(

@@ -850,7 +850,7 @@ class _Table:
         folded.shared |= held.shared
 
     def _said_of_all(self, held: Folded) -> dict[str, Cell]:
-        """What headings, captions and the note below the table say of all its rows."""
+        """Settings of all rows, as headings, captions and the note below the table say them."""
         said = self.place.above.said(self.place.titles)
         for line in self.caption:
             said |= captions.told(line)
