@@ -37,6 +37,7 @@ from assay.ingest.binding.called import (
 from assay.ingest.binding.comparing import may_hold, turned
 from assay.ingest.binding.mentions import SAYS_LESS, Clause, Paragraph, paragraphs_of, sizes_in
 from assay.ingest.binding.same_as_row import set_up_like
+from assay.ingest.binding.started_below import called, letters
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.columns.row_texts import spoken_of_itself
@@ -567,8 +568,8 @@ def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
     model = row.cells.get("model")
     if model is None:
         return False
-    own, text = model.text.casefold(), clause.text.casefold()
-    others = {each for each in map(str.casefold, models) if each in text}
+    own, text = called(model.text), letters(clause.text)
+    others = {each for each in map(called, models) if each in text}
     return bool(others) and not any(own in each or each in own for each in {*others, text})
 
 

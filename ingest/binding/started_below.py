@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby
 
 from assay.ingest.binding.comparing import (
@@ -23,7 +24,7 @@ from assay.ingest.binding.comparing import (
     only_of,
     without,
 )
-from assay.ingest.schema.record import Cell, Record, Statement
+from assay.ingest.schema.record import REMEMBERED, Cell, Record, Statement
 from assay.ingest.statements.context import Context
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.statements.values import saying
@@ -161,8 +162,13 @@ def _section_at(context: Context, line: int) -> Section:
 
 def called(name: str) -> str:
     """A model's name as it is compared: `Llama-2-7b-hf` is `LLaMA 2 7B`."""
-    bare = name.rpartition("/")[2].casefold()
-    return _SIGNS.sub("", _VARIANT.sub("", bare))
+    return letters(_VARIANT.sub("", name.rpartition("/")[2].casefold()))
+
+
+@lru_cache(maxsize=REMEMBERED)  # each row of a table is asked beside the same clauses
+def letters(text: str) -> str:
+    """The letters and numbers of a text alone, in which names of models are looked for."""
+    return _SIGNS.sub("", text.casefold())
 
 
 _SIGNS = re.compile(r"[^a-z0-9.]+")
