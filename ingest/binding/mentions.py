@@ -22,7 +22,7 @@ from typing import NamedTuple
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.footnotes import of_other_rows
 from assay.ingest.columns.other_runs import of_these_runs, sentences
-from assay.ingest.columns.titles import model_named
+from assay.ingest.columns.titles import EACH_ITS_OWN, model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
 from assay.ingest.prose.scopes import WHOSE, scoped
@@ -288,7 +288,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         apart |= _AGAIN if apart & _AGAIN else set()
         for start, clause in _plain_parts(own):
             plain = _without_doubtful_items(clause)
-            if _NOT_SO.search(plain) or MEASURED.search(clause):
+            if _NOT_SO.search(plain) or MEASURED.search(clause) or EACH_ITS_OWN.search(clause):
                 continue
             plain = _VAGUE.sub(lambda found: " " * len(found[0]), plain)
             line = Line(0, plain, begin + start, {})

@@ -42,6 +42,11 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
             sentence = paragraph.sentence_of(cell) if paragraph else ""
+            if sentence and (apart := _APART.search(sentence)):
+                if model in _named(apart["whom"], models):
+                    del row.cells[name]
+                    continue
+                sentence = sentence[: apart.start()] + sentence[apart.end() :]
             those = _named(_beside(cell, sentence), models) if sentence else set[str]()
             own = {
                 each.rows: each.value for each in scoped(sentence, models) if each.field == name
@@ -59,6 +64,11 @@ def _called(row: Record) -> str:
         return size.text
     return model.text if model is not None else ""
 
+
+_APART = deferred(
+    r"[0-9][0-9,]*[kK]?,? but [0-9][0-9,]*[kK]?(?: \w+)? (?:for|in|on|with) (?P<whom>[^;.()]{1,60})"
+)
+"""Behind a value of all other rows, those that have another: `TP 2, but 4 for the 30B`."""
 
 _BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
 

@@ -656,7 +656,7 @@ def settings_named(text: str) -> dict[str, str]:
 
     A command is no caption: what it says is said of its section.
     """
-    if " --" in text or not _DIGIT.search(text):
+    if " --" in text or not _DIGIT.search(text) or EACH_ITS_OWN.search(text):
         return {}
     text = in_english(text).text
     if _OF_NO_TRAINING.search(text):
@@ -668,6 +668,12 @@ def settings_named(text: str) -> dict[str, str]:
     }  # fmt: skip
     return {name: _whole(value.replace(",", "")) for name, value in found.items() if value}
 
+
+EACH_ITS_OWN = re.compile(
+    r"[0-9]B\b[^.;:|]{0,40}?\b(?:at|with|on|in|use[sd]?)\b[^.;:|,]{0,30}?[0-9][^.;:|]{0,30}?(?:,|\band\b)"
+    r"[^.;:|]{0,40}?[0-9]B\b[^.;:|]{0,20}?\b(?:at|with|on|in|use[sd]?) (?:\w+ ){0,2}[0-9]"
+)
+"""Words of a line that gives models numbers of their own: `7B runs at seq 4096, 13B at 2048`."""
 
 _OF_NO_TRAINING = re.compile(
     r"\b(?:evaluat(?:e[sd]?|ing|ion)|validat(?:e[sd]?|ing|ion)|inference|serving|decoding)\b"

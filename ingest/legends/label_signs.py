@@ -353,6 +353,17 @@ _SIZES = {"model_size", "parameters"}
 """Fields of a number with a sign behind it: `125M`."""
 
 
+def give_its_own(row: Record, told: Mapping[str, str]) -> None:
+    """Give a row, in place, settings that a text says of it and of others not, instead of those
+    that a heading or a caption says of all rows."""
+    names = {*told, *(AGAIN if not told.keys().isdisjoint(AGAIN) else ())}
+    row.cells = {
+        name: cell for name, cell in row.cells.items()
+        if name not in names or cell.value_origin != "stated" or cell.line == row.line
+    }  # fmt: skip
+    give(row, told)
+
+
 def give(row: Record, told: Mapping[str, str]) -> None:
     """Add to a row, in place, settings that a text says of it and that it has not, by any name."""
     for name, text in told.items():

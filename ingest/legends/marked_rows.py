@@ -18,8 +18,14 @@ from typing import NamedTuple
 from assay.ingest.columns.footnotes import said_of_others, without_others
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.legends.label_signs import (
+    Explanation,
+    give_its_own,
+    paragraphs,
+    placed,
+    settings_of,
+)
+from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.captions import FIELD, named
 from assay.ingest.vocabulary.recomputation import how_much_told
@@ -147,8 +153,7 @@ def tell(
         marked = {id(row) for row in having}
         for row in here:
             told = saying.marked if id(row) in marked else saying.others
-            row.cells = {n: c for n, c in row.cells.items() if n not in told or _own(row, c)}
-            give(row, told)
+            give_its_own(row, told)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
@@ -161,11 +166,6 @@ def _in_place(rows: Sequence[Record], turn: int, many: int) -> set[int]:
     if len(held) < max(many + 1, turn + many) or len({b - a for a, b in pairwise(held)}) != 1:
         return set()
     return set(held[turn : turn + many] if turn >= 0 else held[turn - many + 1 :])
-
-
-def _own(row: Record, cell: Cell) -> bool:
-    """Whether a cell stands in its row: what a heading says of all rows is not said of these."""
-    return cell.value_origin != "stated" or cell.line == row.line
 
 
 def _is_marked(row: Record, text: str, saying: _Saying) -> bool:

@@ -22,7 +22,7 @@ from assay.ingest.columns.other_runs import sentences
 from assay.ingest.legends.label_signs import (
     AGAIN,
     Explanation,
-    give,
+    give_its_own,
     paragraphs,
     placed,
     settings_of,
@@ -132,7 +132,7 @@ def tell(
             continue
         own = {id(row) for row in mine}
         for row in here:
-            give(row, saying.one if id(row) in own else saying.others)
+            give_its_own(row, saying.one if id(row) in own else saying.others)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
@@ -174,10 +174,11 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
         at = 0
-        for sentence in sentences(text) if of_other_rows(text) or _HAVE.search(text) else ():
+        asked = of_other_rows(text) or _HAVE.search(text) or _FOR_ONE.search(text)
+        for sentence in sentences(text) if asked else ():
             begin, at = at, at + len(sentence)
             bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence).replace("`", "")
-            found = _all_but_one(bare) or _one_and_others(bare)
+            found = _all_but_one(bare) or _one_otherwise(bare) or _one_and_others(bare)
             found = found or _only_in(bare) or _some_and_others(bare)
             if found:
                 places = tuple(placed(paragraph, begin, at))
@@ -225,6 +226,55 @@ _NUMBER_BUT = deferred(
     re.IGNORECASE,
 )
 """The same of a number: `The batch size is 1536 for every model except the 1T one (3072).`"""
+
+
+_FOR_ONE = deferred(r"[0-9kK] (?:\w+ )?for (?:the )?[A-Z0-9]")
+"""In every line that has a number for one model behind that of all."""
+
+_THINGS = r"(?: (?:GPUs?|nodes?|tokens|sequences|samples|images|layers|steps))?"
+
+_ONE_OTHERWISE = deferred(
+    r"\W*(?P<label>(?:[A-Za-z-]+ ){0,4}?[A-Za-z-]+(?: (?:is|was|of|are))? ?[=:]? ?)"
+    rf"(?P<what>[0-9][0-9,]*[kK]?){_THINGS}(?: (?:everywhere|throughout|in all runs))?"
+    rf"(?: \((?P<a>[0-9][0-9,]*[kK]?){_THINGS} (?:for|in|on|with) (?:the )?(?P<of_a>{_NAME})"
+    rf"(?: (?:model|one|run|row)s?)?\)|, (?:but|and) (?P<b>[0-9][0-9,]*[kK]?){_THINGS}"
+    rf" (?:for|in|on|with) (?:the )?(?P<of_b>{_NAME})(?: (?:model|one|run|row)s?)?"
+    rf"|,? (?:except|but|apart from)(?: for| in)? (?:the )?(?P<of_c>{_NAME})"
+    rf"(?: (?:model|one|run|row)s?)? ?\((?P<c>[0-9][0-9,]*[kK]?){_THINGS}\))\s*[.;]?\s*",
+    re.IGNORECASE,
+)
+"""A number of all, and that of one behind it: `Micro batch 4, but 1 for the 30B`, `We used 8 GPUs
+(32 for the 30B model)`."""
+
+
+def _one_otherwise(text: str) -> _Found | None:
+    """A number that a sentence gives all rows, and in brackets or behind it the one of one model.
+
+    >>> _one_otherwise("Sequence length 2048 (4096 for Kite-30B).")
+    (['Kite-30B'], 0.0, {'seq_len': '4096'}, {'seq_len': '2048'})
+    >>> _one_otherwise("We used 8 GPUs (32 for the 30B model).")[2:]
+    ({'gpus': '32'}, {'gpus': '8'})
+    >>> _one_otherwise("Throughput is 8 (32 for the 30B model).")
+    """
+    text = _BLANKS.sub(" ", text)
+    found = _ONE_OTHERWISE.fullmatch(text)
+    if found is None or _PERHAPS.search(text):
+        return None
+    kind = next(each for each in "abc" if found[each])
+    behind = text[found.end("what") :]
+    noun = _THING.match(behind)
+    own, rest = (
+        _settings(f"{found['label']}{number}{noun[0] if noun else ''}")
+        for number in (found[kind], found["what"])
+    )
+    if not rest or own.keys() != rest.keys() or len(rest) != 1:
+        return None
+    return [found[f"of_{kind}"].rstrip(".")], 0.0, own, rest
+
+
+_THING = deferred(
+    r" (?:GPUs?|nodes?|tokens|sequences|samples|images|layers|steps)\b", re.IGNORECASE
+)
 
 
 def _all_but_one(text: str) -> _Found | None:
@@ -364,7 +414,7 @@ _OFF = {**dict.fromkeys(AGAIN, "none"), "sequence_parallel": "False"}
 
 _PERHAPS = deferred(
     r"\b(?:would|could|can|should|may|might|if|than|unlike|while|whereas|until|before|earlier"
-    r"|later|respectively|instead)\b(?! not\b)",
+    r"|at first|initially|originally|later|respectively|instead)\b(?! not\b)",
     re.IGNORECASE,
 )
 """Words of a sentence that is perhaps of no run, or of more than it begins with."""

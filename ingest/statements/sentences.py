@@ -38,9 +38,15 @@ _VALUE = deferred(
     r"| ?\([^()]{1,40}\) ?[x×*] ?[0-9])"
 )
 
+_OF_OTHERS = (
+    r"\s*\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
+    r"|,?\s*but\s+[0-9][0-9,]*[kK]?(?: \w+)? (?:for|on|in|with)\b"
+)
+"""Behind a value: that of others."""
+
 _BOTH = deferred(
+    rf"{_OF_OTHERS}|"
     r"\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9]"
-    r"|\s*\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
     r"|\s*and\s*[0-9][0-9,]*[kK]?(?=\s*(?:[.;)]|$))"
     r"|\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
 )
@@ -230,6 +236,7 @@ _ACCUMULATES = deferred(
 _SPACED = deferred(
     r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)) "
     r"([0-9]+|one|two|four|eight|sixteen)(?!\w|\.[0-9]|-[0-9])"
+    rf"(?!{_OF_OTHERS})"
 )
 
 _WORDS = deferred(
@@ -248,6 +255,7 @@ _BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LHA])(?![\w-])")
 _TUPLE = deferred(
     r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
     r"(\(?[0-9]+\s*([x×*/,·-])\s*[0-9]+(?:\s*\3\s*[0-9]+){0,3}\)?)(?![\w.])"
+    r"(?! ?\([^()]{1,40}\)[,;] ?\(?[0-9])"
 )
 
 _RECOMPUTED = deferred(
