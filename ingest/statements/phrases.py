@@ -394,6 +394,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = of_whom(said, line.text)
     said = said if (held := without_turns(said, line)) is None else held
+    if "layers" in said and "recompute" in said and _RECOMPUTED_AT_ONCE.search(line.text):
+        said = {name: cell for name, cell in said.items() if name != "layers"}
     spoken = [text for _, text in sentences if found and not _of_something_else(text)]
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
@@ -493,6 +495,12 @@ _VARIED = deferred(
     r"[^.;:,()0-9]{3,80}?(?= on\b|[.;:,(]|$)"
 )
 """Words on what is varied, which some of the runs have: `Effect of recomputation and SP on …`."""
+
+
+_RECOMPUTED_AT_ONCE = deferred(
+    r"\b(?:uniform|block)\b[^.;]{0,24}?\b[0-9]+ layers?\b", re.IGNORECASE
+)
+"""How many layers of a stage, or of a chunk, are computed again: `full (uniform, 1 layer)`."""
 
 
 def _amount(cell: Cell) -> str:
