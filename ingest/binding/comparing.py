@@ -295,19 +295,34 @@ def shared_otherwise(of_each: Cell, found: Said) -> bool:
 
 def apart_from_layout(found: dict[str, Cell], own: Said) -> dict[str, Cell]:
     """Values bound to a row, without devices that cannot be shared as the row prints: `8 GPUs` are
-    none for 2 x 4 x 2 ranks."""
-    gpus, ranks = found.get("gpus"), 1.0
-    for name in ("tp", "pp", "dp", "cp") if gpus is not None else ():
-        cell = own.get(name)
+    none for 2 x 4 x 2 ranks; and without degrees that cannot share the devices that it prints:
+    `TP=8, PP=4` are none of a run on 8."""
+    gpus, ran_on = found.get("gpus"), own.get("gpus")
+    many = number_of(gpus) if gpus is not None else None
+    if gpus is not None and many and many % _ranks(own, own.keys()):
+        return {
+            name: cell for name, cell in found.items()
+            if name not in ("gpus", "nodes") or cell.line != gpus.line
+        }  # fmt: skip
+    said = found.keys() & set(_SHARING) - own.keys()
+    many = number_of(ran_on) if said and ran_on is not None and is_said(ran_on) else None
+    if many and many % (_ranks(found, said) * _ranks(own, own.keys() - {"dp"})):
+        return {name: cell for name, cell in found.items() if name not in said}
+    return found
+
+
+_SHARING = ("tp", "pp", "cp")
+"""Degrees of which each rank of a run has its place, however the others are called."""
+
+
+def _ranks(said: Said, names: Set[str]) -> float:
+    """Devices among which degrees of some names share a model, as far as these are numbers."""
+    ranks = 1.0
+    for name in (*_SHARING, "dp"):
+        cell = said.get(name) if name in names else None
         if cell is not None and cell.state == "value":
             ranks *= number_of(cell) or 1.0
-    many = number_of(gpus) if gpus is not None and ranks > 1 else None
-    if gpus is None or not many or many % ranks == 0:
-        return found
-    return {
-        name: cell for name, cell in found.items()
-        if name not in ("gpus", "nodes") or cell.line != gpus.line
-    }  # fmt: skip
+    return ranks
 
 
 ABOUT = 0.1

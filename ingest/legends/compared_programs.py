@@ -47,6 +47,7 @@ def settle(records: Sequence[Record], programs: Mapping[int, Cell]) -> None:
     for table in _tables(rows):
         for label in {name for row in table for name, _ in row.other}:
             told = [(row, text, _program(text, own)) for row, text in _texts(table, label)]
+            _leave_ways_open(told, own)
             if {name for _, _, name in told} - PARTS - {""}:
                 told = [(row, text, name or _numbered(text)) for row, text, name in told]
             names = {name for _, _, name in told} - {""}
@@ -59,6 +60,21 @@ def settle(records: Sequence[Record], programs: Mapping[int, Cell]) -> None:
                 said = said or _called(text, wanted=labelled)
                 if said:
                     row.cells.setdefault("program", Cell(said, row.line, row.column))
+
+
+def _leave_ways_open(told: Sequence[tuple[Record, str, str]], own: Mapping[str, Cell]) -> None:
+    """Say of rows that are called by the way of another program, `Megatron-CP` beside `Basalt CP`
+    in a document about Basalt, that nobody knows which program ran them."""
+    if not any(name in own for _, _, name in told):
+        return
+    for row, text, name in told:
+        way = "" if name else _program(_WAY.sub(" ", text), own)
+        if way and way not in {"fsdp", *own}:
+            row.cells["program"] = Cell(way, row.line, row.column, state="unknown")
+
+
+_WAY = re.compile(r"(?<=[A-Za-z0-9])-(?=[A-Z])")
+"""Between the name of a program and what is called after it: `DeepSpeed-Ulysses`."""
 
 
 def _tables(rows: Sequence[Record]) -> Iterator[list[Record]]:

@@ -37,13 +37,15 @@ _LEAST = r"(?:>=|≥|at least|from|no less than)"
 
 _EQUAL = r"(?:==?|of|equal to|equals)"
 
+_UP = r"(?:(?:or|and) (?:more|larger|higher|greater|bigger|above|over|up|beyond)|upwards?)\b"
+
 _CONDITION = deferred(
     r",? ?\b(?:if|when|where|wherever|whenever|for|with|as soon as|(?P<of>in|for|on) (?:all |every "
     r"|each |any )?(?:of )?(?:the )?(?:runs?|rows?|cases|models?|jobs?|layouts?|configurations?)"
     r" (?:with|of|that (?:has|have|use))"
     rf"|only (?:if|when|where|for|with)) (?:(?P<one>an?) |the )?{_NAME}\s?(?:is )?"
     rf"(?:(?P<more>{_MORE})|(?P<least>{_LEAST})|(?P<equal>{_EQUAL}))\s?(?P<n>[0-9]{{1,5}}|one)\b"
-    r"(?P<up> (?:(?:or|and) (?:more|larger|higher|greater|bigger|above|over|up)|upwards?)\b)?"
+    rf"(?P<up> {_UP})?"
     r"|(?:当|在)?\s?(?P<name2>TP|PP|DP|CP|EP|VPP?|MBS|GBS)\s?(?:(?P<more2>大于|超过|>)"
     r"|(?P<least2>大于等于|不小于|至少为?|>=|≥)|(?P<equal2>等于|为|=))\s?(?P<n2>[0-9]{1,5})\s?(?:时|的情况下|的(?:配置|行|实验)"
     r")"
@@ -53,7 +55,10 @@ _CONDITION = deferred(
     r"|(?:^\W*|<(?:p|li|br|div)\b[^<>]{0,80}>\s*)(?P<equal4>with|on|for|at) "
     rf"(?P<n4>[0-9]{{1,5}}|{'|'.join(COUNTS)}) "
     r"(?P<name4>GPUs?|nodes?|cards?|devices?|chips?|NPUs?|machines?|servers?)"
-    r"(?=,? (?:we|I|they|(?:the|all|these|our) (?:runs?|models?|weights|states|layers))\b)",
+    r"(?=,? (?:we|I|they|(?:the|all|these|our) (?:runs?|models?|weights|states|layers))\b)"
+    rf"|(?:\b(?:from|at|for|with|on|if|when|where) )?{_NAME.replace('<name>', '<name5>')}"
+    rf"\s?[=:]?\s?(?P<n5>[0-9]{{1,5}})(?P<least5>\+(?![\w+])|,?\s?{_UP}|\s?(?:及|或|和)?以上|\s?(?:或|及)更[大高多]"
+    r"|\s?이상)",
     re.IGNORECASE,
 )
 """A condition on a number of a row."""
@@ -155,7 +160,7 @@ def tell(
                 cell = Cell(text, row.line, row.column, value_origin="stated")
                 if not _holds(row, name, saying):
                     row.cells[name] = cell if text else cell._replace(state="unknown")
-        if here:
+        if here or (not mine and saying.sign in ("more", "least")):
             used.add(saying.said.line)
             explained.append(saying.said)
     return used, explained
@@ -243,7 +248,7 @@ def _condition(sentence: str) -> re.Match[str] | None:
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:
     """The field that a condition asks for, how it compares, and with which number."""
     counted = found["name4"]
-    held = {key.rstrip("234"): word for key, word in found.groupdict().items() if word}
+    held = {key.rstrip("2345"): word for key, word in found.groupdict().items() if word}
     if "up" in held:  # `of 2 or more`
         held["least"] = held.pop("equal", "") or held.pop("more", "")
     name = held["name"].casefold()

@@ -47,6 +47,8 @@ COUNT = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:\.[0-9]+)?[kKM]?|(?:{_IN_WOR
 NUMBER = (
     rf"(?<![\w.,$€^*-])(?<![0-9][/*x×])(?<![0-9] [*x×] )(?P<n>{COUNT})"
     r"(?![\w%^]|\*\*[0-9]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9]| ?\([^()]{1,40}\) ?[x×*] ?[0-9]"
+    r"|,? (?:or (?:more|larger|higher|greater|above|beyond)|and (?:above(?! all)|beyond|larger)"
+    r"|upwards?)\b"
     r"|(?<=[a-z]) (?:[a-z]+ )?(?:rows|runs|lines|tables|columns|entries|models|config(?:uration)?s"
     r"|cases|variants|experiments)\b)"
 )

@@ -389,10 +389,13 @@ _OF_ITSELF = deferred(
 """Behind attention that a sentence is about, whatever ran with it."""
 
 _ADVISES = deferred(
-    r"\b(?:install|pip|supports?|requires?|enable|try|consider|recommend\w*|can|could|may|if|optional"
-    r"|compared?|vs\.?|versus|than|faster|available|build|compile[sd]? from)\b[^,;]{0,60}$",
+    r"(?:\b(?:install|pip|supports?|requires?|enable|try|consider|recommend\w*|can|could|may|if"
+    r"|optional|compared?|vs\.?|versus|than|faster|available|build|compile[sd]? from"
+    r"|integrates|incorporates|bundles|offers|provides|ships(?: with)?)\b"
+    r"|支持|集成|整合|内置|提供|統合|내장)[^,;，；]{0,60}$",
     re.IGNORECASE,
 )
+"""In front of attention that a program has for those who want it: `It integrates FlashAttention`."""
 
 
 def _attention(text: str) -> Part | None:

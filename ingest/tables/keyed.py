@@ -379,6 +379,8 @@ def _of_sizes(columns: Sequence[Column], rows: Sequence[GridRow]) -> int | None:
 
 def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]:
     """The field of a column with a cell of it, if that is a value."""
+    if column.spec and column.spec.name in _OF_DEVICES and _IN_PARTS.search(at.text):
+        return {}
     if column.spec and not column.spec.numeric:
         text = plain(at.text)
         name = how_much(column.spec.name, text) or column.spec.name
@@ -392,6 +394,12 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
         return {}
     return {column.spec.name: cell._replace(value_origin="stated")}
 
+
+_IN_PARTS = re.compile(
+    r"[0-9]\s*[(（]\s*[0-9]{1,4} (?:logical |compute )?(?:tiles|GCDs|dies|stacks|chiplets)\b",
+    re.IGNORECASE,
+)
+"""Boards, and what programs may count in their place: `6 (12 tiles)`."""
 
 _OF_WHAT = re.compile(
     r"(?<=[0-9]) (?:(?:encoder|decoder|transformer|attention|hidden)s?"
