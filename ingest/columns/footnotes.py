@@ -73,6 +73,9 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     >>> told = notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)])
     >>> {sign: [note.line.text for note in each] for sign, each in told.items()}
     {'†': ['fp16'], '‡': ['ran on 16 GPUs.']}
+    >>> page = ["1. in fp16", "2. in bf16"]
+    >>> list(notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)]))
+    ['1', '2']
     """
     found: dict[str, list[Note]] = {}
     for line in chain.from_iterable(map(_broken, lines)):
@@ -89,7 +92,41 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
                 plain = _TAGS.sub(lambda tag: " " * len(tag[0]), note["text"]).rstrip()
                 said = line._replace(text=plain, column=line.column + note.start("text"))
                 found.setdefault(sign, []).append(Note(said, kind))
+    for sign, each in _counted(lines).items():
+        found.setdefault(sign, each)
     return found
+
+
+def _counted(lines: Sequence[Line]) -> dict[str, list[Note]]:
+    """The items of numbered lists by their numbers: those of a list that begins with the first and
+    goes on, as the steps of a recipe do as well; only cells with their numbers tell them apart."""
+    found: dict[str, list[Note]] = {}
+    held: list[Note] = []
+
+    def close() -> None:
+        for number, note in enumerate(held if len(held) > 1 else (), 1):
+            found.setdefault(str(number), []).append(note)
+        held.clear()
+
+    for line in lines:
+        item = _ITEM.fullmatch(line.text) if len(line.text) <= LONGEST else None
+        if item is None:
+            if line.text.strip():
+                close()
+            continue
+        if int(item[1]) != len(held) + 1:
+            close()
+        if int(item[1]) == len(held) + 1:
+            said = line._replace(text=item[2].rstrip(), column=line.column + item.start(2))
+            held.append(Note(said, COUNTED))
+    close()
+    return found
+
+
+COUNTED = "counted"
+"""Kind of a note that is an item of a numbered list."""
+
+_ITEM = re.compile(r"\s{0,3}\(?([1-9])[.)]\s+(\S.{3,400})")
 
 
 def _broken(line: Line) -> Iterator[Line]:
@@ -126,7 +163,7 @@ _MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
-    r"|\(([+#*~°†‡]{1,2})\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])"
+    r"|\(([+#*~°†‡]{1,2})\)$|(?<=[A-Za-z])\s?\(([1-9])\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])"
     r"|(?<=[\w)%\]\s.†‡§])\\?(\*{1,3})(?=[†‡§]{0,2}$)"
     r"|(?:(?<=[A-Za-z0-9)%])\^([a-z*†‡])|(?<=[A-Za-z)%]{2})\^([1-9]))$"
 )
@@ -135,6 +172,9 @@ _EMPHASIS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
 
 NEAR = 6
 """Lines below a table within which a star begins a footnote of it."""
+
+_REACH = {"star": NEAR, COUNTED: 2 * NEAR}
+"""Kinds of notes that are of a table right above them alone, and how far below it they stand."""
 
 
 def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -> Iterator[Note]:
@@ -147,9 +187,9 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
             each = notes.get(sign, ())
             at = bisect_left(each, end, key=lambda note: note.line.number)
             below = each[at] if at < len(each) else None
-            if below and (below.kind != "star" or below.line.number <= end + NEAR):
+            if below and below.line.number <= end + _REACH.get(below.kind, below.line.number):
                 yield below
-            elif each and not below and each[-1].kind not in ("star", "listed"):
+            elif each and not below and each[-1].kind not in ("star", "listed", COUNTED):
                 yield each[-1]
 
 
@@ -173,7 +213,7 @@ _SPOKEN = deferred(
 )
 """A sign that a sentence is about: `marked with ¹`, `rows with a †`."""
 
-_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°]|\^[a-z1-9]$")
+_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°1-9]|\^[a-z1-9]$")
 
 
 def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> str:
@@ -197,7 +237,7 @@ def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> s
 
 _LAST_SIGN = re.compile(
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?[\w*†‡§]{1,3}[)\]]?\s*(?:</a>\s*)?</sup>"
-    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<!10)[¹²³⁴-⁹†‡§]"
+    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<=[A-Za-z])\s?\([1-9]\)|(?<!10)[¹²³⁴-⁹†‡§]"
     r"|(?<=[A-Za-z0-9)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]"
     r"|(?<!\*)\*{1,3})$"
 )

@@ -90,7 +90,7 @@ FORMAT = Format(
     r"|^[\s:*#]*\{\||^\|===\s*$|^\s*\^[^|^]+\^[^|^]+\^"  # wikis
     r"|^\s*\|\|[^|]+\|\|[^|]+\|\||^\s*\|[_=][^|]+\|[_=]|\\begin\{(?:tabular|longtable|tblr)"
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
-    r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*\+-{3,}\+-{3,}\+\s*$"
+    r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*(?:\+-{3,}\+-{3,}\+|\|-{3,}\+-{3,}\|)\s*$"
     r"|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
     r"|^(?:[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*|Performance):\s*$"
@@ -119,8 +119,8 @@ FORMAT = Format(
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"
     r"[^:=]{0,24}[:=][*_ ]{1,4}~?[0-9]"
-    r"|^\s*(?:[-*•+] )?(?i:m?bs|(?:micro |global )?batch(?:[ _]size)?|seq(?:[ _]?len)?|ctx"
-    r"|n?_?gpus?|nodes|world"
+    r"|^\s*(?:[-*•+] )?(?i:m?bs|(?:micro[ _-]?|global[ _-])?batch"
+    r"(?:[ _-]size)?|seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context|n?_?gpus?|nodes|world"
     r"(?:_size)?|[tpdc]p|[BTSL])(?: ?[=:] *| +)[0-9]+[^0-9/.|][^|]{0,80}"  # printed by a loop
     r"[0-9] ?(?:tok(?:en)?s?/s|samples/s|m?s/(?:it|iter|step)|m?s|TFLOPS?)\b"
     r"|^\s*[A-Za-z][^|=:\[\]]{0,60}  +[0-9][0-9.,]* ?(?:m?s/(?:it|iter|step)|tok(?:en)?s?/s"

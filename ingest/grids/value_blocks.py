@@ -570,7 +570,8 @@ def _of_placed(lines: Sequence[Line], run: Sequence[_Placed], begin: int) -> Gri
         at for at in settled if len({row.cells[at].text for row in run if at < len(row.cells)}) > 1
     ]
     named = run[0].name.text and len({row.name.text for row in run}) > 1
-    if len(measured) < FEWEST_MEASURED or not of_steps or not (varies or named):
+    one = len(varies) == 1 and any(_sets_a_run(labels[at]) for at in varies)
+    if len(measured) + one < FEWEST_MEASURED or not of_steps or not (varies or named):
         return None
     if any(len(row.cells) <= max(settled, default=-1) for row in run):
         return None
@@ -592,6 +593,16 @@ def _sets(label: str) -> bool:
     """Whether a label is of how a run was set up."""
     return bool(configured_by(label)) or label.casefold() in _SHORT_SETTINGS
 
+
+def _sets_a_run(label: str) -> bool:
+    """Whether a label is of how a run was set up, and of no place in it: `batch 200` may be the
+    200th, and `GPU 1` the second one."""
+    return configured_by(label) in _NO_PLACES and normalise(label) not in {"batch", "seq"}
+
+
+_NO_PLACES = {
+    "micro_batch", "global_batch", "batch_size", "accumulation", "seq_len", "tp", "pp", "cp", "ep",
+}  # fmt: skip
 
 _SHORT_SETTINGS = {"b", "bs", "batch", "bsz", "s", "t", "l", "seqlen", "world", "n", "ngpu"}
 

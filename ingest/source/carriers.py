@@ -40,6 +40,13 @@ _STRING = rb'"((?:[^"\\]|\\.)*)"'
 
 _KEY = re.compile(rb"\s*" + _STRING + rb"\s*:\s*(.*)$", re.DOTALL)
 
+_OPENED = re.compile(
+    rb'\s*\{(?:\s*"\w{1,40}"\s*:\s*(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){1,6}'
+    rb'\s*"(text)"\s*:\s*(.*)$',
+    re.DOTALL,
+)
+"""An output that is opened on one line with the keys before that of its text."""
+
 _STRINGS = re.compile(_STRING)
 
 _NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
@@ -147,7 +154,7 @@ class _Notebook:
         return _each(data, self._line)
 
     def _line(self, line: bytes) -> bytes:
-        key = _KEY.match(line)
+        key = _OPENED.match(line) or _KEY.match(line)
         if key is None and not self.inside:
             return line
         rest, at = line, 0
@@ -159,7 +166,7 @@ class _Notebook:
         bare = _STRINGS.sub(b"", rest).strip()
         # a list goes on below; a string alone, or the end of a list, ends the output
         self.inside = bare.startswith(b"[") if key else True
-        if bare.endswith((b"]", b"],")):
+        if bare.rstrip(b",}").endswith(b"]"):
             self.inside = False
         return _placed(line, strings)
 

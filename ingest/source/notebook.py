@@ -20,6 +20,19 @@ _KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*(.*)$')
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
+_OPENED = re.compile(
+    r'\s*\{(?:\s*"[\w/]{1,40}"\s*:\s*(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){1,6}'
+    r'\s*"(source|text|text/html|text/plain)"\s*:\s*(.*)$'
+)
+"""A cell or an output that is opened on one line with the keys before that of its lines."""
+
+_CELL = re.compile(r'\s*\{?\s*"cell_type"\s*:\s*"(\w+)"')
+
+
+def _key(text: str) -> re.Match[str] | None:
+    """The key whose value begins in a line."""
+    return _OPENED.match(text) or _KEY.match(text)
+
 
 class Shown(NamedTuple):
     """One line of output; `output` counts the outputs of the notebook."""
@@ -55,7 +68,7 @@ def _by_line(lines: Sequence[Line]) -> Iterator[Shown]:
     for line in lines:
         if '"output_type"' in line.text or line.text.strip() in ('"data": {', '"data":{'):
             output += 1
-        key = _KEY.match(line.text)
+        key = _key(line.text)
         rest, at = line.text, 0
         if key:
             kind = KEYS.get(key[1], "")
@@ -113,10 +126,10 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
     found: list[Line] = []
     kind, inside = "", False
     for line in lines:
-        key = _KEY.match(line.text)
+        key = _key(line.text)
         rest, at = line.text, 0
         if key:
-            kind = key[2].strip(' ",') if key[1] == "cell_type" else kind
+            kind = cell[1] if (cell := _CELL.match(line.text)) else kind
             inside = key[1] == "source" and kind == "markdown"
             rest, at = key[2], key.start(2)
         if not inside:
@@ -125,7 +138,7 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
             for text in _decoded(string[0]).splitlines():
                 column = line.column + at + string.start() + 1
                 found.append(Line(line.number, text, column, line.prefix))
-        if rest.strip().rstrip(",").endswith("]") and not _STRING.fullmatch(rest.strip(" ,")):
+        if rest.strip().rstrip(",}").endswith("]") and not _STRING.fullmatch(rest.strip(" ,")):
             inside = False
             found.append(Line(line.number, "", line.column, line.prefix))
     return found
@@ -137,7 +150,7 @@ def above_outputs(lines: Sequence[Line]) -> dict[int, int]:
     found: dict[int, int] = {}
     begun, inside = 0, False
     for line in lines:
-        key = _KEY.match(line.text)
+        key = _key(line.text)
         if key and key[1] == "cell_type":
             begun, inside = 0, False
         elif key and key[1] == "outputs":
@@ -162,10 +175,10 @@ def printed(lines: Sequence[Line]) -> list[Line]:
     found: list[Line] = []
     inside, html = False, False
     for line in lines:
-        if key := _KEY.match(line.text):
+        if key := _key(line.text):
             html = key[1] == "text/html" or (html and key[1] != "data")
             inside = key[1] in KEYS and not html and key[2].strip() == "["
-        elif inside and line.text.strip() in ("]", "],"):
+        elif inside and line.text.strip().rstrip(",}") == "]":
             inside = False
         elif inside:
             found.append(line)

@@ -477,6 +477,9 @@ def _but_for_what_is_not(line: Line) -> Line:
         line = line._replace(text=whole)
     if " than " in line.text:
         line = line._replace(text=_OF_THE_HOST.sub(lambda told: " " * len(told[0]), line.text))
+    for words, of_some in ((_APART, _OF_SOME_PLACE), (_STANDS_FOR, _NOTATION)):
+        if words.search(line.text):
+            line = line._replace(text=of_some.sub(_blank, line.text))
     if _VARIED.search(line.text):
         line = line._replace(text=_VARIED.sub(lambda told: " " * len(told[0]), line.text))
     if _OPENS.search(line.text):
@@ -489,6 +492,29 @@ _OF_THE_HOST = deferred(
     re.IGNORECASE,
 )
 """Memory of a host, which compares nothing: `one A100 and more than 64 GB of CPU RAM`."""
+
+_APART = re.compile("elsewhere|otherwise|everywhere else")
+
+_IN_SOME_PLACE = r"(?<![\w.])[0-9][0-9,]{0,8}[kK]?(?![\w%]|[.,][0-9])"
+
+_OF_SOME_PLACE = deferred(
+    rf"[^.;,:()0-9]{{2,80}}{_IN_SOME_PLACE}(?: [^.;,:()]{{1,60}}?)?,?(?: and| but| or)?"
+    rf" (?:(?:elsewhere|(?<!ed )(?<!said )(?<!says )otherwise|everywhere else),?"
+    rf" (?:[a-z]+ ){{0,2}}?{_IN_SOME_PLACE}"
+    rf"|{_IN_SOME_PLACE} (?:elsewhere|otherwise|everywhere else)\b)"
+)
+"""Words that give rows of one place a number and all others another: `On gamma the micro-batch is
+2, elsewhere 1`."""
+
+_STANDS_FOR = re.compile(r"[\"“”`'’] (?:means|denotes|stands|refers|is short)\b|\bnotation\b")
+
+_NOTATION = deferred(
+    r"(?:[\"“‘']|`{1,2}|\b(?i:notation) [\"“`]?)(?=[^\"”’`]{0,12}[0-9])[\w ×*/+.-]{2,16}?"
+    r"[\"”’'`]{0,2}"
+    r" (?:means|denotes|stands for|refers to|is short for) [^.;]{2,120}"
+)
+"""Words that tell how figures of a table are to be read, and of no run what it had: `"2 x 8" means
+two nodes with eight GPUs each`."""
 
 _VARIED = deferred(
     r"\b(?:[Ee]ffects?|[Ii]mpacts?|[Ii]nfluence|[Aa]blations?|[Bb]enefits?) of (?:the )?"
