@@ -503,8 +503,19 @@ _BUT_FOR_NOTES = deferred(
 """A sentence about all rows but those that say otherwise: `unless noted in the last column`."""
 
 
+_BLANKS = deferred(
+    r"(?<![\w-])(?:missing|blanks?|empty|dash(?:es)?|n/?a|tbd|[–—?-])"
+    r"(?: (?:cells?|entr(?:y|ies)|values?|fields?|numbers?))?['\"`*]{0,3}"
+    r" ?(?:=|:|means?|stands? for|(?:is|are|was|were)\b(?= not)) ?"
+    r"(?:(?:it |they )?(?:is|was|are|were) )?not (?:yet )?(?:been )?\w+(?: yet| so far)?"
+    r"(?=\s*(?:[),.;]|$))",
+    re.IGNORECASE,
+)
+"""Words for what cells without a number mean, and nothing of others: `– = not measured`."""
+
+
 def _of_others(sentence: str) -> bool:
-    sentence = _BUT_FOR_NOTES.sub(" ", sentence)
+    sentence = _BLANKS.sub(" ", _BUT_FOR_NOTES.sub(" ", sentence))
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):

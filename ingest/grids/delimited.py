@@ -56,6 +56,7 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     head, width = rows[0], len(rows[0].cells)
     free = normalise(head.cells[-1].text) in _OF_REMARKS
     rows = [_joined(row, width, separator) for row in rows] if free else rows
+    rows = [head, *(_filled_up(row, head) for row in rows[1:])]
     body = [_title(_remark(row, width), width) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
@@ -77,6 +78,34 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     note = _note_below(body)
     rows = body[:-1] if note else body
     yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
+
+
+def _filled_up(row: GridRow, head: GridRow) -> GridRow:
+    """A row that stops behind how its run ended, with nothing in the cells that are left: `oom`
+    under `status`, which is the last that the program wrote of it."""
+    many = len(row.cells)
+    if not 1 < many < len(head.cells):
+        return row
+    last, label = row.cells[-1], head.cells[many - 1].text
+    if not _HOW_IT_ENDED.fullmatch(last.text) or not (
+        _OF_AN_END.search(label) or MEASURES.search(label)
+    ):
+        return row
+    left = last._replace(text="", column=row.line.column + len(row.line.text))
+    return replace(row, cells=row.cells + (left,) * (len(head.cells) - many))
+
+
+_HOW_IT_ENDED = re.compile(
+    r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?: error)?|fail(?:ed|ure)?|crash(?:ed)?"
+    r"|time-?out|timed out|killed|error",
+    re.IGNORECASE,
+)
+
+_OF_AN_END = re.compile(
+    r"(?<![A-Za-z])(?:status|state|result|outcome|error|exit|failure|exception)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""In the label of a column that says how a run ended."""
 
 
 def _with_empty_cells(lines: Sequence[Line]) -> list[Line]:
@@ -725,7 +754,7 @@ def sheet(lines: Sequence[Line], name: str) -> Sheet | None:
         return None
     others = sorted([*frame.filter(~pl.col("plain"))["line"], *(at for at, _ in rest)])
     odd = [table_row(lines[at], separator) for at in others if lines[at].text.strip()]
-    rows = [row for row in odd if row is not None]
+    rows = [_filled_up(row, grid.heads[-1]) for row in odd if row is not None]
     if len(rows) < len(odd):
         return None
     cells = even.select(pl.col("line").alias("at"), pl.col(names).fill_null(""))

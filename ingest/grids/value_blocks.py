@@ -125,8 +125,10 @@ _OF_ONE_RUN = re.compile(
     r"\s{0,6}[-*+•]\s+(?P<marks>\*\*|__|`)?(?P<label>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)(?P=marks)?"
     r"\s*[:=]\s*(?:\*\*|__)?\s*(?P<value>\S.{0,80})"
     r"|\s{0,6}[-*+•]\s+(?P<plain>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)\s*[:=]\s+(?P<said>\S.{0,80})"
+    r"|:(?P<field>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}):\s+(?P<holds>\S.{0,80})"
 )
-"""An item of a list that says of one run what it had: `- **MFU:** 54 %`."""
+"""An item of a list that says of one run what it had, or a field of reStructuredText: `- **MFU:**
+54 %`, `:MFU: 54 %`."""
 
 FEWEST_MEASURED = 2
 """Items of such a list that say what was measured: one alone may be said in passing."""
@@ -140,10 +142,10 @@ def results_of_one_run(lines: Sequence[Line]) -> Iterator[Grid]:
         while end < len(lines) and len(cells) < MOST_LABELS:
             line = lines[end]
             found = _OF_ONE_RUN.fullmatch(line.text) if len(line.text) <= _LONGEST else None
-            group = "value" if found and found["value"] else "said"
-            label = (found["label"] or found["plain"]) if found else ""
+            label = (found["label"] or found["plain"] or found["field"]) if found else ""
             if found is None or label in cells:
                 break
+            group = next(each for each in ("value", "said", "holds") if found[each])
             text = found[group].strip("*`_ ").rstrip(".")
             cells[label] = GridCell(text, line.number, line.column + found.start(group))
             end += 1

@@ -35,6 +35,27 @@ _MARKED = re.compile(
 )
 """Signs and words that something did not work, and not what."""
 
+_WHICH = (
+    r"(?:NCCL|RCCL|HCCL|MPI|CUDA|HIP|ROCm|XLA|InfiniBand|Slurm|GPU|node|host|driver|network|launch"
+    r"|compiler|compilation|watchdog|collective)"
+)
+
+_FAILS = r"(?:failed|fails|failure|crash(?:ed|es)?|hung|hangs|aborted|killed|timed out|time-?out)"
+
+_FAILED_SO = re.compile(
+    rf"(?:(?:the )?(?:run|job|training|process) )?(?P<said>{_FAILS})"
+    rf"(?:(?: due to| because of| by| with(?: an?)?)? \(?(?:{_WHICH} ?){{1,3}}"
+    rf"(?:error|{_FAILS})?\)?"
+    r"|(?:: |, | [(–—-] ?)(?!.*\b(?:with|without|for|when|if|unless|above)\b)[A-Za-z]"
+    r"[A-Za-z ./'-]{2,40}\)?"
+    r"| (?:at|in|during|after) (?:the )?(?:first )?(?:init(?:iali[sz]ation)?|start(?:-?up)?|launch"
+    r"|warm-?up|compil(?:ation|ing)|backward(?: pass)?|loading|step|iteration))"
+    rf"|(?:{_WHICH} ){{1,3}}(?:error|{_FAILS})"
+    rf"(?:[,;:]? [(–—-]?(?:run|job|training) (?P<then>{_FAILS})\)?)?",
+    re.IGNORECASE,
+)
+"""A run that failed, and of what: `run failed: NCCL timeout`, `NCCL error`, `killed by Slurm`."""
+
 
 class Unmeasured(NamedTuple):
     """A cell without a number: its state, and the words for it."""
@@ -51,11 +72,15 @@ def unmeasured(text: str, of_a_run: bool) -> Unmeasured | None:
     ('OOM', 'missing')
     >>> unmeasured("none", False).state, unmeasured("full", True), unmeasured("OOM at 8", True)
     ('unknown', None, None)
+    >>> unmeasured("NCCL timeout, run failed", True).text, unmeasured("failed (if fused)", True)
+    ('failed', None)
     """
     if any(map(str.isdigit, text)):
         return None
     if of_a_run and _NO_ROOM.fullmatch(text):
         return Unmeasured("outcome", text if text.isascii() else "OOM")
+    if of_a_run and (failed := _FAILED_SO.fullmatch(text)):
+        return Unmeasured("outcome", failed["then"] or failed["said"] or "failed")
     if _NOT_MEASURED.fullmatch(text):
         return Unmeasured("missing" if of_a_run else "unknown", text)
     return Unmeasured("unknown", text) if of_a_run and _MARKED.fullmatch(text) else None

@@ -798,6 +798,31 @@ NEAR = 48
 """Letters in front of a number in which its label stands."""
 
 
+_IN_FULL = deferred(
+    r"(?: ?[MK]\b| million\b)?(?:[ -](?P<of>tok(?:en)?s?))?\b(?:,? \(|, )(?:(?:i\.e\.|that is"
+    r"|exactly|precisely|namely|=),? ?){0,2}(?P<full>[0-9]{5,}|[0-9]{1,3}(?:,[0-9]{3}){1,4})"
+    r"(?: (?P<within>tok(?:en)?s?)\b)?\s?(?:\)|[.;]?$)(?: (?P<behind>tok(?:en)?s?)\b)?",
+    re.IGNORECASE,
+)
+"""Behind a round count, the same one to the last digit: `4M tokens (4,194,304)`."""
+
+_ROUNDED_BY = 0.1
+"""Part of a count that its short form may leave out: `1M` stands for 1,048,576."""
+
+
+def _counted_in_full(field: str, short: str, full: re.Match[str]) -> tuple[str, str]:
+    """The field and the digits of a count that is printed in full behind its short form; sequences
+    that turn out to be tokens are those. Another number in brackets changes nothing."""
+    times = {"K": 1e3, "M": 1e6}.get(short[-1:].upper())
+    if times is None:
+        return field, short
+    exact, near = float(full["full"].replace(",", "")), float(short[:-1]) * times
+    if abs(exact - near) > _ROUNDED_BY * exact:
+        return field, short
+    counted = full["of"] or full["within"] or full["behind"]
+    return f"{field}_tokens" if counted and field == "global_batch" else field, f"{exact:.0f}"
+
+
 def claims(text: str) -> list[Part]:
     """Parts that a sentence states, each number once; and a field left open, where a form of it is
     a statement by itself.
@@ -822,7 +847,10 @@ def claims(text: str) -> list[Part]:
             held = each.groupdict()
             digits = COUNTS.get(each["n"].casefold(), each["n"].replace(",", ""))
             digits += (held.get("m") or "").strip()[:1].upper()
-            found.append(Part(_degree(held["kind"]) if name == "kind" else name, digits, at))
+            field = _degree(held["kind"]) if name == "kind" else name
+            if in_full := _IN_FULL.match(text, each.end("n")):
+                field, digits = _counted_in_full(field, digits, in_full)
+            found.append(Part(field, digits, at))
             stated |= alone
     return [*found, Part("", "", 0)] if stated else found
 

@@ -177,10 +177,14 @@ def signed_so(texts: Sequence[str], signs: Set[str]) -> bool:
     )
 
 
-def foreseen(record: Record) -> bool:
-    """Whether a text of a row says that it was not measured."""
+def foreseen(record: Record, measures: Set[str] = frozenset()) -> bool:
+    """Whether a text of a row says that it was not measured, or what stands for its measures says
+    so of a run to come: `TBD`, with no number beside it."""
     texts = [text for _, text in record.other]
     texts += [record.cells[name].text for name in ("model", "notes") if name in record.cells]
+    held = [record.cells[name] for name in measures & record.cells.keys()]
+    if any(_NOT_YET.fullmatch(plain(each.text)) for each in held):
+        return all(each.state in ("missing", "unknown") for each in held)
     return any(len(text) <= LONGEST and _is_foreseen(text) for text in texts)
 
 

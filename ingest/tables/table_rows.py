@@ -945,7 +945,7 @@ class _Table:
     def _aside(self, record: Record) -> bool:
         """Whether a row, or the title among the rows above it, says that nothing was trained."""
         titled = bool(self.group and titled_otherwise(self.group))
-        return titled or of_no_training(record) or foreseen(record)
+        return titled or of_no_training(record) or foreseen(record, self._measures)
 
     def _says(self, record: Record) -> bool:
         """Whether a row that was a column, or a cell or a side of one, has a measured number: a
