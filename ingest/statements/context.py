@@ -131,7 +131,7 @@ class Context:
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     later: dict[int, frozenset[str]] = field(default_factory=dict)
-    """What a line below tables says of runs that came after theirs."""
+    """Fields that a line below tables says of runs that came after theirs, by that line."""
     device: Cell | None = None  # the one that a document with tables names
     model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
