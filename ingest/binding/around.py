@@ -18,6 +18,7 @@ from math import inf
 from assay.ingest.binding.mentions import Paragraph
 from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.table_titles import of_all_rows
+from assay.ingest.columns.turns import later
 from assay.ingest.schema.record import Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import NUMBERED, of_set_up, part_of_set_up
@@ -180,6 +181,7 @@ class Around:
             at < len(self._every)
             and self._paths[at] == path
             and self._every[at].behind_table
+            and not later(self._every[at].text)
             and self._notes(at)
         )
 

@@ -199,7 +199,7 @@ class Binder:
         self._backward = [statement.line for statement in backward]
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
-        self._uniform = agreed([self._plain(each) for each in of_all], UNIFORM)
+        self._uniform = agreed([self._plain(self._of_rows_above(each)) for each in of_all], UNIFORM)
         self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
@@ -588,7 +588,7 @@ class Binder:
             return {}
         if section not in self._notes:
             mine = [
-                each
+                self._of_rows_above(each)
                 for each in self._in_section.get(section, ())
                 if not each.of_run
                 and (each.since or not each.size)
@@ -598,6 +598,12 @@ class Binder:
         lines, agreed = self._notes[section]
         said = agreed[bisect_right(lines, line)]
         return without(said, ("seq_len",)) if self._are_apart(said, section) else said
+
+    def _of_rows_above(self, statement: Statement) -> Statement:
+        """A statement without what it says of runs that came after those in the tables above it."""
+        if not (names := self.context.later.get(statement.line)):
+            return statement
+        return replace(statement, values=without(statement.values, tuple(names)))
 
     def _are_apart(self, said: Said, section: Section) -> bool:
         """Whether rows of tables below a heading print other lengths of sequences than is said: it

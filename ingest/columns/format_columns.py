@@ -28,12 +28,17 @@ _SWITCH = re.compile(
 """A label of what is on or off: `use-fp16`, `AMP (bf16)`, `config.bf16`."""
 
 _MIXED = re.compile(
-    r"(?:use[-_ ])?(?:AMP|autocast|mixed[-_ ]?precision)(?:[-_ ](?:d?type|mode|precision))?",
+    r"(?:use[-_ ])?(?:AMP|autocast|mixed[-_ ]?precision)(?:[-_ ](?:d?type|mode|precision))?"
+    r"|混合精度(?:训练)?|혼합 ?정밀도",
     re.IGNORECASE,
 )
 """A label of what mixed precision computes in: `amp`."""
 
-_FORMAT = re.compile(NUMBER_FORMAT, re.IGNORECASE)
+_FORMAT = re.compile(
+    rf"(?:(?:yes|on|true|✓|✔|✅|是|开启?|启用)\s*[(（,:：]?\s*)?(?P<kind>{NUMBER_FORMAT})\s*[)）]?",
+    re.IGNORECASE,
+)
+"""A cell that names what a row computes in, and says perhaps that this is on: `yes (fp16)`."""
 
 ON = {"1", "yes", "y", "true", "on", "✓", "✔", "✅", "x", "是", "开", "开启", "启用", "あり",
       "enabled"}  # fmt: skip
@@ -75,8 +80,9 @@ def switch_format(record: Record, told: Mapping[str, str]) -> None:
     if not told or "dtype" in record.cells:
         return
     said = [(told[label], plain(text).casefold()) for label, text in record.other if label in told]
-    on = {kind or text for kind, text in said
-          if (text in ON if kind else _FORMAT.fullmatch(text))}  # fmt: skip
+    named = [(kind, text, _FORMAT.fullmatch(text)) for kind, text in said]
+    on = {kind or (found["kind"] if found else "") for kind, text, found in named
+          if (text in ON if kind else found)}  # fmt: skip
     narrow = on - _WIDE or on
     if len(narrow) == 1:
         record.cells["dtype"] = Cell(narrow.pop(), record.line, record.column)

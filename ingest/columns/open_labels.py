@@ -709,7 +709,8 @@ _NAMES = {"name", "names", "checkpoint", "checkpoints", "basecheckpoint", "weigh
           "repository", "hubid", "variant", "名称", "名字"}  # fmt: skip
 """Labels of what is named, whatever it is."""
 
-_BACKBONES, _DETECTORS = {"backbone", "backbones"}, {"method", "methods", "detector", "approach"}
+_BACKBONES = {"backbone", "backbones", "骨干", "骨干网络", "主干网络", "バックボーン", "백본"}
+_DETECTORS = {"method", "methods", "detector", "approach", "方法", "算法", "检测器", "手法"}
 """Labels of a network, and of the model that it is inside of, where both stand."""
 
 _CONFIGS = {"config", "configs", "configname", "configfile", "configuration", "配置", "配置文件"}

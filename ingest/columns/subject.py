@@ -267,7 +267,10 @@ def of_runs(
         return False
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
         named = {
-            w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
+            word
+            for c in columns
+            if c.spec and c.spec.name == "step_time"
+            for word in split(english(c.label))
         }
         own = bool(named & {"train", "training"})  # beside how fast what was trained is used
         of_devices = "mesh" in words and (said & _OF_A_STEP or told())
@@ -401,7 +404,8 @@ def _most(columns: Sequence[Column]) -> bool:
 def _of_training(column: Column) -> bool:
     """Whether a column says itself that what it measures is of training: `Training Memory`."""
     measured = column.spec is not None and column.spec.quantity is not None
-    return measured and bool({"train", "training", "finetuning"} & set(split(column.label)))
+    said = set(split(english(column.label)))
+    return measured and bool({"train", "training", "finetuning"} & said)
 
 
 def _needed(column: Column) -> bool:

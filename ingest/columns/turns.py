@@ -104,6 +104,34 @@ _HAS_MEMORY = deferred(
 """Memory of a device: `MI210 has 64 GB`, which says nothing of what runs are on."""
 
 
+_LATER = deferred(
+    r"(?i:^\W*(?:(?:much |a (?:bit|week|month|day) |weeks |months |days )?later(?: on)?"
+    r"|afterwards|subsequently|thereafter|after (?:that|this)|since then)\b"
+    r"(?! (?:rows?|lines?|columns?|entr(?:y|ies))\b)"
+    rf"|\b(?:we|I)(?: have)? (?:later|then|afterwards|subsequently|since) (?:also )?{_DONE}\b"
+    rf"|\b(?:we|I) {_DONE}\b[^.;]{{0,40}}\b(?:later|afterwards|subsequently)\b"
+    r"|^\W*(?:später|danach|ensuite|plus tard|par la suite|más tarde|después|luego"
+    r"|mais tarde|depois|in seguito|позже|затем)\b"
+    r"|^\W*(?:后来|後來|之后|之後|随后|隨後|再后来|その後|のちに|이후|나중에)"
+    r"|^\W*(?:换成|改用|改为|换到|切换到|打开|开启|关闭|加上|去掉)"
+    r"[^。；，,]{1,40}[后後](?![续来端])"
+    r"|^[^。；，,：:]{1,24}(?:换成|改用|改为|换到|切换到|打开|开启|关闭|加上|去掉)[^。；，,]{1,40}[后後](?=[，,]))"
+)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def later(text: str) -> frozenset[str]:
+    """The settings that a line below a table says of runs that came after those above it.
+
+    >>> sorted(later("Later we switched to bf16, 0.4 s per step."))
+    ['dtype']
+    >>> later("We use bf16. We then evaluated."), later("Later rows are in bf16.")
+    (frozenset(), frozenset())
+    """
+    parts = [part for part in sentences(text) if _LATER.search(part)]
+    return frozenset[str]().union(*map(spoken_of, parts))
+
+
 def turned_device(text: str) -> str:
     """The device that such a line names, if it is one; else all of its text."""
     device = only(of_these_runs(text))

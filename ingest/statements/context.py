@@ -21,7 +21,7 @@ from assay.ingest.columns.number_formats import EVERY as FORMATS
 from assay.ingest.columns.other_runs import but_for_others, of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
 from assay.ingest.columns.titles import OF_DEVICES, family_named, line_of_other, model_named
-from assay.ingest.columns.turns import turned, turned_device
+from assay.ingest.columns.turns import later, turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.counted_machines import one_of_each
 from assay.ingest.prose.notebook_code import LAW as OF_HOST
@@ -130,6 +130,8 @@ class Context:
     references: list[Reference] = field(default_factory=list)  # to how other runs were set up
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
+    later: dict[int, frozenset[str]] = field(default_factory=dict)
+    """Fields that a line below tables says of runs that came after theirs, by that line."""
     device: Cell | None = None  # the one that a document with tables names
     model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
@@ -392,7 +394,11 @@ def _at_tables(
     those of its section; 0 and nothing where it stands at none."""
     if beside is None or line is None:
         return 0, {}
-    noted = 0 if _OF_NO_TABLE.match(line.text) else beside.under(line.number)
+    noted = beside.under(line.number)
+    if noted and (names := later(line.text)):
+        same = {other for name in names for other in SAME_FACT.get(name, ())}
+        context.later[line.number] = names | same
+    noted = 0 if _OF_NO_TABLE.match(line.text) else noted
     if not noted and not beside.over(line.number):
         return 0, {}
     told = said_beside(line, under=noted != 0)
@@ -1049,6 +1055,8 @@ def _in_its_place(
     elif "gpu" in statement.values and "gpus" not in statement.values and lists_one(lines, at):
         one = statement.values["gpu"]._replace(text="1")
         statement = replace(statement, values={**statement.values, "gpus": one})
+    if not until and later(lines[at].text):
+        return statement
     if until or _under_its_table(lines, at, taken):
         return replace(statement, caption=True, until=until)
     held = table_above(lines[at], taken) or table_of_all_rows(lines, at, taken)

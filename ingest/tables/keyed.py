@@ -62,20 +62,33 @@ class Keyed:
         """Give rows what they are said to have run with, by their names or by the one that the
         `title` of their table says; returns the lines that say so."""
         each = [{**dict(_names(record)), **_known(record, self.rows)} for record in records]
-        for label in [label for label, text in each[0].items() if text in self.rows]:
+        for label in [label for label, text in each[0].items() if self.called(text)]:
             names = [texts.get(label, "") for texts in each]
-            if all(name in self.rows for name in names):
+            if all(map(self.called, names)):
                 break
         else:
             return self._of_one(records, title)
         used: set[int] = set()
         for record, name in zip(records, names, strict=True):
             record.cells |= _of_a_count(record, label, name)
-            said = self.rows[name]
+            said = self.rows[self.called(name)]
             for named, cell in said.items():
                 if named != "nodes" or not self.of_machines or _filled(record, said):
                     used |= _give(record, named, cell)
         return used
+
+    def called(self, text: str) -> str:
+        """The row that a name is of, or nothing: as it stands there, or the one machine whose name
+        begins or ends with it, `JUWELS` for `JUWELS Booster`."""
+        if text in self.rows or not self.of_machines or not _A_NAME.fullmatch(text):
+            return text if text in self.rows else ""
+        words = text.casefold().split()
+        split_up = {name: name.casefold().split() for name in self.rows}
+        found = [
+            name for name, whole in split_up.items()
+            if words in (whole[: len(words)], whole[-len(words) :])
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else ""
 
     def of_devices(self, records: Sequence[Record]) -> set[int]:
         """How many devices a machine has, for rows that print its device and no other machine has
@@ -105,6 +118,10 @@ class Keyed:
         return set[int]().union(
             *(_give(record, named, cell) for record in records for named, cell in said.items())
         )
+
+
+_A_NAME = re.compile(r"[^\W\d_][\w-]{2,24}(?: [\w-]{1,16}){0,2}")
+"""A text that may be a part of the name of a machine."""
 
 
 def _give(record: Record, name: str, cell: Cell) -> set[int]:
@@ -538,7 +555,7 @@ def configured(
         if held is not None:
             for records, _ in measured if held.machines else ():
                 used |= held.of_devices(records)
-            for name in held.rows.keys() & naming.keys():
+            for name in filter(held.called, naming):
                 for records, title in naming[name]:
                     used |= held.configure(records, title)
                 # what knows all of it is not looked at again: every part may name its rows alike
