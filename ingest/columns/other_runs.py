@@ -132,6 +132,12 @@ _ELSEWHERE = deferred(
     re.IGNORECASE,
 )
 
+_ANOTHER_MODEL = re.compile(
+    r"\W*(?:the |our |its |their )?(?:teachers?|predecessors?)(?=[ ,(:])(?! (?:and|forcing)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins about a model beside the one that is trained, or before it."""
+
 _NAMES_OF_OTHERS = (
     r"(?:GPT|Llama|LL[aA]MA|BERT|RoBERTa|PaLM|OPT|BLOOM|Falcon|T5|Mi[sx]tral|Qwen|DeepSeek|Gopher"
     r"|Chinchilla|MT-NLG|Turing|Megatron|DeepSpeed|Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind"
@@ -141,6 +147,11 @@ _NAMES_OF_OTHERS = (
 _OF_OTHERS = deferred(
     r"(?i:\bthe (?:original|official|released|published) (?:\w+ )?(?:models?|papers?|training|runs?"
     r"|authors?|implementation|recipe)\b)"
+    r"|(?i:^\W*the (?:original|official|published|reference|authors['’]?) (?:\w+ )?"
+    r"(?:config(?:uration)?|settings?|setup|recipe|scripts?|implementation)\b"
+    r"(?: (?:of|in|from|by) [^.;:,0-9]{1,30}?)? "
+    r"(?:ha(?:s|ve|d)|uses?|sets?|gives?|says?|(?:is|are|was|were)"
+    r"(?! (?:used|kept|followed|run|taken|applied|unchanged)))\b)"
     r"|(?i:\b(?:our|an|the) (?:earlier|previous|older) (?:report|paper|post|page|version"
     r"|release)\b)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
@@ -412,7 +423,8 @@ def without_reasons(sentence: str) -> str:
 
 _TURNS = deferred(
     r"[,;，；—–]\s*(?:(?:but|and|while|whereas|yet|so) )?"
-    r"(?=(?:we|ours?|here|I|my|this (?:run|work|page))\b|我们|本文|本项目|这里)",
+    r"(?=(?:we|ours?|here|I|my|mine|this (?:run|work|page)|the (?:student|present one))\b"
+    r"|我们|本文|本项目|这里)",
     re.IGNORECASE,
 )
 """Where a sentence turns from others to its own runs: `they had 64, we use 8`."""
@@ -507,7 +519,9 @@ def _of_others(sentence: str) -> bool:
         return True
     if _OF_NO_RUN.search(sentence) or _EFFECT.search(sentence):
         return True
-    if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
+    if _ANOTHER_MODEL.match(sentence) or any(
+        words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)
+    ):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
     sentence = _RAN_BY_DEFAULT.sub(" ", sentence)
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
@@ -591,6 +605,18 @@ def sentences(text: str) -> Iterator[str]:
     for end in _END.finditer(text):
         yield text[begin : end.end()]
         begin = end.end()
+
+
+def of_the_trained(text: str) -> str:
+    """A text with blanks for its sentences about a model beside the one that is trained.
+
+    >>> of_the_trained("The teacher is Falcon-40B; we train Falcon-7B.").strip()
+    'we train Falcon-7B.'
+    """
+    if "eacher" not in text and "redecessor" not in text:
+        return text
+    every = sentences(text)
+    return "".join(_blank(each) if _ANOTHER_MODEL.match(each) else each for each in every)
 
 
 _NOTE = deferred(
