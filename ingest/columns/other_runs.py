@@ -352,10 +352,14 @@ _OF_STAGES = deferred(
     r"[^.:|]{0,40}?(?:[,;]|\b(?:and|while|whereas|but))[^.:|]{0,16}?"
     r"\b(?:fine-?tun\w*|SFT|mid-?training|annealing|(?:the )?(?:second |2nd )?"
     r"(?:stage|phase)(?: ?(?:2|two|II|B))?)\b[^.:|]{0,40}?\b"
-    r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*",
+    r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*"
+    r"|(?:^|(?<=[.;:|()]))[^.;:|()]{0,120}?[0-9][^.;:|()0-9]{0,24} (?:in|for|during) (?:the )?"
+    r"(?:first (?:stage|phase)|(?:stage|phase) ?(?:1|one|I|A)\b)[^.:|()]{1,60}?[0-9][^.;:|()]{0,24}"
+    r" (?:in|for|during) (?:the )?(?:second (?:stage|phase)|(?:stage|phase) ?(?:2|two|II|B))\b",
     re.IGNORECASE,
 )
-"""Numbers of two stages of training, and no word of which of them the runs are."""
+"""Numbers of two stages of training, and no word of which of them the runs are: `stage 1 on 8 GPUs,
+stage 2 on 64`, `ZeRO-2 in stage 1, ZeRO-3 in stage 2`."""
 
 
 _REPLY = re.compile(r"[\s>*_]*@[\w-]+[*_]* ?(?:: |wrote|said|reports|reported)")
