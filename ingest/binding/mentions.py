@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.footnotes import of_other_rows
-from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.other_runs import of_the_trained, of_these_runs, sentences
 from assay.ingest.columns.titles import EACH_ITS_OWN, model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
@@ -203,7 +203,7 @@ def paragraphs_of(lines: Sequence[Line], tabled: Set[int], taken: Set[int]) -> l
         ruled |= rule
         apart |= not (prose or blank or rule or _OPENS_NO_TABLE.match(line.text))
         if prose:
-            held.append(line)
+            held.append(line._replace(text=of_the_trained(line.text)))
             if HEADING.match(line.text):
                 close()
     close()

@@ -132,6 +132,12 @@ _ELSEWHERE = deferred(
     re.IGNORECASE,
 )
 
+_ANOTHER_MODEL = re.compile(
+    r"\W*(?:the |our |its |their )?(?:teachers?|predecessors?)(?=[ ,(:])(?! (?:and|forcing)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins about a model beside the one that is trained, or before it."""
+
 _NAMES_OF_OTHERS = (
     r"(?:GPT|Llama|LL[aA]MA|BERT|RoBERTa|PaLM|OPT|BLOOM|Falcon|T5|Mi[sx]tral|Qwen|DeepSeek|Gopher"
     r"|Chinchilla|MT-NLG|Turing|Megatron|DeepSpeed|Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind"
@@ -141,6 +147,11 @@ _NAMES_OF_OTHERS = (
 _OF_OTHERS = deferred(
     r"(?i:\bthe (?:original|official|released|published) (?:\w+ )?(?:models?|papers?|training|runs?"
     r"|authors?|implementation|recipe)\b)"
+    r"|(?i:^\W*the (?:original|official|published|reference|authors['’]?) (?:\w+ )?"
+    r"(?:config(?:uration)?|settings?|setup|recipe|scripts?|implementation)\b"
+    r"(?: (?:of|in|from|by) [^.;:,0-9]{1,30}?)? "
+    r"(?:ha(?:s|ve|d)|uses?|sets?|gives?|says?|(?:is|are|was|were)"
+    r"(?! (?:used|kept|followed|run|taken|applied|unchanged)))\b)"
     r"|(?i:\b(?:our|an|the) (?:earlier|previous|older) (?:report|paper|post|page|version"
     r"|release)\b)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
@@ -345,10 +356,14 @@ _OF_STAGES = deferred(
     r"[^.:|]{0,40}?(?:[,;]|\b(?:and|while|whereas|but))[^.:|]{0,16}?"
     r"\b(?:fine-?tun\w*|SFT|mid-?training|annealing|(?:the )?(?:second |2nd )?"
     r"(?:stage|phase)(?: ?(?:2|two|II|B))?)\b[^.:|]{0,40}?\b"
-    r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*",
+    r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*"
+    r"|(?:^|(?<=[.;:|()]))[^.;:|()]{0,120}?[0-9][^.;:|()0-9]{0,24} (?:in|for|during) (?:the )?"
+    r"(?:first (?:stage|phase)|(?:stage|phase) ?(?:1|one|I|A)\b)[^.:|()]{1,60}?[0-9][^.;:|()]{0,24}"
+    r" (?:in|for|during) (?:the )?(?:second (?:stage|phase)|(?:stage|phase) ?(?:2|two|II|B))\b",
     re.IGNORECASE,
 )
-"""Numbers of two stages of training, and no word of which of them the runs are."""
+"""Numbers of two stages of training, and no word of which of them the runs are: `stage 1 on 8 GPUs,
+stage 2 on 64`, `ZeRO-2 in stage 1, ZeRO-3 in stage 2`."""
 
 
 _REPLY = re.compile(r"[\s>*_]*@[\w-]+[*_]* ?(?:: |wrote|said|reports|reported)")
@@ -416,7 +431,8 @@ def without_reasons(sentence: str) -> str:
 
 _TURNS = deferred(
     r"[,;，；—–]\s*(?:(?:but|and|while|whereas|yet|so) )?"
-    r"(?=(?:we|ours?|here|I|my|this (?:run|work|page))\b|我们|本文|本项目|这里)",
+    r"(?=(?:we|ours?|here|I|my|mine|this (?:run|work|page)|the (?:student|present one))\b"
+    r"|我们|本文|本项目|这里)",
     re.IGNORECASE,
 )
 """Where a sentence turns from others to its own runs: `they had 64, we use 8`."""
@@ -522,7 +538,9 @@ def _of_others(sentence: str) -> bool:
         return True
     if _OF_NO_RUN.search(sentence) or _EFFECT.search(sentence):
         return True
-    if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
+    if _ANOTHER_MODEL.match(sentence) or any(
+        words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)
+    ):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
     sentence = _RAN_BY_DEFAULT.sub(" ", sentence)
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
@@ -606,6 +624,18 @@ def sentences(text: str) -> Iterator[str]:
     for end in _END.finditer(text):
         yield text[begin : end.end()]
         begin = end.end()
+
+
+def of_the_trained(text: str) -> str:
+    """A text with blanks for its sentences about a model beside the one that is trained.
+
+    >>> of_the_trained("The teacher is Falcon-40B; we train Falcon-7B.").strip()
+    'we train Falcon-7B.'
+    """
+    if "eacher" not in text and "redecessor" not in text:
+        return text
+    every = sentences(text)
+    return "".join(_blank(each) if _ANOTHER_MODEL.match(each) else each for each in every)
 
 
 _NOTE = deferred(

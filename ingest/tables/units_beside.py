@@ -595,11 +595,15 @@ def _with_units_beside(grid: Grid) -> Grid:
     return replace(grid, labels=tuple(labels)) if labels != list(grid.header()) else grid
 
 
-_VALUES = ("pval", "metricvalue", "value", "measurement", "result", "performance")
+_VALUES = ("pval", "metricvalue", "value", "measurement", "result", "performance", "数值", "值")
 
 _METRICS = ("pvar", "metricname", "metric", "measure", "quantity")
 
-_UNITS = ("punit", "metricunit", "unit", "units")
+_ANYTHING = ("", "item", "items", "name", "what", "property", "parameter", "field", "setting",
+             "key", "attribute", "variable", "characteristic", "项目", "指标", "参数")  # fmt: skip
+"""Labels of metrics and settings alike, in front of a value and its unit and nothing else."""
+
+_UNITS = ("punit", "metricunit", "unit", "units", "单位")
 
 _OF_KERNELS = {"kernel", "kernelname", "operator", "op", "opname"}
 """Labels of tables whose rows are calls, which are read elsewhere (`ingest/kernels`)."""
@@ -624,6 +628,9 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     if value is None or not names_metrics(grid) or grid.labels or len(grid.heads) > 1:
         return grid
     named = [(_text(row, metric), _text(row, in_unit)) for row in grid.rows]
+    if metric is not None and labels[metric] in _ANYTHING and len({u for _, u in named}) == 1:
+        places, metric = (value, None, in_unit), None  # of things that are measured alike
+        named = [(None, unit_) for _, unit_ in named]
     others = grid.width - sum(at is not None for at in places)
     if metric is not None and not others and len({name for name, _ in named}) == len(named):
         return _of_one_run(grid, metric, value, in_unit)
@@ -655,9 +662,11 @@ def _of_one_run(grid: Grid, metric: int, value: int, in_unit: int | None) -> Gri
     def row_of(row: GridRow, *, head: bool = False) -> GridRow:
         if len(row.cells) != grid.width:
             return row
-        name, unit_ = row.cells[metric], _text(row, in_unit)
+        name, unit_, own = row.cells[metric], _text(row, in_unit), row.cells[value]
+        if not head and unit_ and (device := only(unit_)) and device.text == unit_:
+            own, unit_ = own._replace(text=f"{own.text} {unit_}"), None  # `32 | A100` counts them
         text = name.text if head or not unit_ else f"{plain(name.text)} ({unit_})"
-        return replace(row, cells=(name._replace(text=text), row.cells[value]))
+        return replace(row, cells=(name._replace(text=text), own))
 
     heads = tuple(row_of(row, head=True) for row in grid.heads)
     return replace(grid, heads=heads, rows=tuple(map(row_of, grid.rows)))
@@ -670,6 +679,8 @@ def _of_metrics(header: tuple[str, ...]) -> tuple[Sequence[str], Sequence[int | 
     labels = [normalise(plain(label)) for label in header]
     places = [next((labels.index(name) for name in names if name in labels), None)
               for names in (_VALUES, _METRICS, _UNITS)]  # fmt: skip
+    if len(labels) == len(places) and labels[0] in _ANYTHING and None not in places[::2]:
+        places[1] = 0 if places[1] is None else places[1]
     return labels, [None, None, None] if _OF_KERNELS & set(labels) else places
 
 

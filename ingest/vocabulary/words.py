@@ -69,7 +69,7 @@ MEDIAN = {"median", "p50"}
 MEAN = {"mean", "avg", "average"}
 
 PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single",
-         "processed", "trained"}  # fmt: skip
+         "processed", "trained", "student"}  # fmt: skip
 """Words that leave a measured quantity what it is."""
 
 COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9,
