@@ -395,7 +395,8 @@ _ADVISES = deferred(
     r"|支持|集成|整合|内置|提供|統合|내장)[^,;，；]{0,60}$",
     re.IGNORECASE,
 )
-"""In front of attention that a program has for those who want it: `It integrates FlashAttention`."""
+"""In front of attention that a program has for those who want it: `It integrates FlashAttention`.
+"""
 
 
 def _attention(text: str) -> Part | None:
