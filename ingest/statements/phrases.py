@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.number_formats import (
     ALONE,
     BEGINS,
@@ -394,8 +395,10 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = of_whom(said, line.text)
     said = said if (held := without_turns(said, line)) is None else held
-    if "layers" in said and "recompute" in said and _RECOMPUTED_AT_ONCE.search(line.text):
-        said = {name: cell for name, cell in said.items() if name != "layers"}
+    said = {
+        name: cell for name, cell in said.items()
+        if not _counts_tokens(name, cell, said) and not _of_a_part(name, said, line.text)
+    }  # fmt: skip
     spoken = [text for _, text in sentences if found and not _of_something_else(text)]
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
@@ -521,6 +524,29 @@ _VARIED = deferred(
     r"[^.;:,()0-9]{3,80}?(?= on\b|[.;:,(]|$)"
 )
 """Words on what is varied, which some of the runs have: `Effect of recomputation and SP on …`."""
+
+
+_HYBRID = deferred(r"\bHSDP\b|\bhybrid[- _]shard", re.IGNORECASE)
+
+
+def _of_a_part(name: str, beside: Mapping[str, Cell], text: str) -> bool:
+    """Whether a number is of a part: of the layers, those that are computed again at once; of data
+    parallelism, replicas that are sharded as well."""
+    if name == "layers":
+        return "recompute" in beside and _RECOMPUTED_AT_ONCE.search(text) is not None
+    return name == "dp" and "replicas" in text and _HYBRID.search(text) is not None
+
+
+MOST_OF_EACH = 1024
+"""Sequences that no device takes at once beside a batch that is counted in tokens."""
+
+
+def _counts_tokens(name: str, cell: Cell, beside: Mapping[str, Cell]) -> bool:
+    """Whether the number of a micro-batch, beside a batch in tokens, is too large for one of
+    sequences: `4M tokens (32,768 per GPU)`."""
+    if name != "micro_batch" or cell.state != "value" or "global_batch_tokens" not in beside:
+        return False
+    return (number_of(cell) or 0.0) >= MOST_OF_EACH
 
 
 _RECOMPUTED_AT_ONCE = deferred(
