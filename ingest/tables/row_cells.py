@@ -251,10 +251,9 @@ def _counts(text: str) -> Mapping[str, str]:
     if not re.search("[0-9]|one|single", text) or several(text) or _OF_SEVERAL.search(text):
         return {}
     if grouped := _GROUPED.fullmatch(text):
-        nodes, each, every = grouped["nodes"], grouped["each"], grouped["all"]
-        if every is None or int(nodes) * int(each) == int(every.replace(",", "")):
-            found = {"nodes": nodes, "gpus_per_node": each}
-            return {**found, "gpus": every.replace(",", "")} if every else found
+        nodes, each, every = grouped["nodes"], grouped["each"], grouped["all"].replace(",", "")
+        if int(nodes) * int(each) == int(every):
+            return {"nodes": nodes, "gpus_per_node": each, "gpus": every}
     said: dict[str, set[str]] = {}
     for part in machines(text):
         said.setdefault(part.name, set()).add(part.word)

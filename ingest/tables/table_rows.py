@@ -1604,9 +1604,8 @@ def _of_a_guess(row: GridRow, group: Group) -> bool:
         if column.spec is not None and at < len(row.cells) and row.cells[at].text
     ]
     measured_so = [guess for measure, guess in told if measure]
-    return any(guess for measure, guess in told if not measure) or (
-        any(measured_so) and all(measured_so)
-    )
+    foreseen_so = any(guess for measure, guess in told if not measure)
+    return foreseen_so or (bool(measured_so) and all(measured_so))
 
 
 def _sums_up(row: GridRow, view: View) -> bool:
