@@ -470,10 +470,11 @@ def sizes_of(row: Record) -> frozenset[str]:
 
 def as_large(one: str, other: str) -> bool:
     """Whether two sizes, `7B` or `7e+09`, are about the same."""
-    a, b = (_amount(each) for each in (one, other))
+    a, b = (amount(each) for each in (one, other))
     return isclose(a, b, rel_tol=0.05)
 
 
-def _amount(size: str) -> float:
+def amount(size: str) -> float:
+    """Parameters by a size, `7B` or `7e+09`."""
     scale = {"M": 1e6, "B": 1e9, "T": 1e12}.get(size[-1])
     return float(size[:-1]) * scale if scale else float(size)

@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
+from math import prod
 from typing import Any
 
 from assay.ingest.columns.cells import number_of
@@ -462,3 +463,43 @@ def agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dict
         for name, cell in (only_of(statement.values, names) if names else statement.values).items():
             said.setdefault(name, {}).setdefault(saying(cell), cell)
     return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}
+
+
+SHARES = {
+    "gpus", "nodes", "tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "global_batch",
+    "batch_size", "global_batch_tokens", "accumulation",
+}  # fmt: skip
+"""Fields of how a run was shared among devices: a clause on another run says none of them."""
+
+
+def consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, Cell]:
+    """The cells that were found, but for those that contradict the counts of a row."""
+    whole = {
+        name: number_of(cell)
+        for name, cell in {**held, **found}.items() if cell.state == "value"
+        and name in SHARES | {"gpus_per_node"}
+    }  # fmt: skip
+    get = whole.get
+    doubtful = set[str]()
+    gpus, nodes, each = get("gpus"), get("nodes"), get("gpus_per_node")
+    some = gpus and each and nodes == 1 and gpus < each  # of the devices of the one node
+    if gpus and nodes and not some and gpus != nodes * (each or _of_a_node(gpus, nodes)):
+        doubtful |= {"nodes", "gpus_per_node"} if "gpus" in held else {"gpus", "nodes"}
+    if gpus and each and gpus < each:  # on a part of such a node
+        doubtful.add("gpus_per_node")
+    shares = [get(name) or 1 for name in ("tp", "pp", "cp")]
+    split = prod(shares)
+    devices_ = gpus or (nodes * each if nodes and each else None)
+    if devices_ and (devices_ % split or (get("dp") and devices_ != split * (get("dp") or 1))):
+        doubtful |= {"tp", "pp", "cp", "dp", "gpus", "nodes", "gpus_per_node"}
+    batch, micro = get("global_batch"), get("micro_batch")
+    dp = get("dp") or (devices_ / split if devices_ and not devices_ % split else 1)
+    if batch and micro and batch % (micro * dp):
+        doubtful |= {"global_batch", "micro_batch"}
+    return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _of_a_node(gpus: float, nodes: float) -> float:
+    """Devices of a node, by all of them, where so many are usual; else 0."""
+    each = gpus / nodes
+    return each if each in (1, 2, 4, 8, 16) else 0

@@ -34,8 +34,15 @@ from assay.ingest.binding.called import (
     size_in_commands,
     sizes_of,
 )
-from assay.ingest.binding.comparing import may_hold, turned
-from assay.ingest.binding.mentions import SAYS_LESS, Clause, Paragraph, paragraphs_of, sizes_in
+from assay.ingest.binding.comparing import SHARES, consistent, may_hold, turned
+from assay.ingest.binding.mentions import (
+    SAYS_LESS,
+    Clause,
+    Paragraph,
+    paragraphs_of,
+    sizes_in,
+)
+from assay.ingest.binding.named_rows import by_name, models_of
 from assay.ingest.binding.same_as_row import set_up_like
 from assay.ingest.binding.started_below import called, letters
 from assay.ingest.columns.cells import number_of
@@ -59,12 +66,6 @@ from assay.ingest.statements.values import known, saying
 from assay.ingest.tables.captions import named as adapters
 from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
-
-SHARES = {
-    "gpus", "nodes", "tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "global_batch",
-    "batch_size", "global_batch_tokens", "accumulation",
-}  # fmt: skip
-"""Fields of how a run was shared among devices: a clause on another run says none of them."""
 
 OF_ONE_MODEL = frozenset(ARCHITECTURE) - {"vocab"}
 """Fields in which the models of a document differ."""
@@ -93,13 +94,14 @@ def mentioned(
     _but_for_nearer(around.tables(rows), paragraphs)
     _but_for_its_post(rows, paragraphs, context.comments)
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
-    _but_for_others(rows, paragraphs, models)
+    said = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
+    _but_for_others(rows, said, models)
     only = only_model(paragraphs, models)
     printed = {cell.text for row in rows if (cell := row.cells.get("model")) and _is_own(cell)}
     called = by_size(paragraphs, models, printed)
     elsewhere_printed = models_printed(rows)
     page, of_all, since = model_of_page(paragraphs), models_of_all(paragraphs), 0
-    above: list[Sequence[Record]] = []
+    above, called_so = list[Sequence[Record]](), models_of(rows)
     settled = dict[str, int]()  # fields spoken of otherwise in this section, by where
     for table in around.tables(rows):
         begin = max(since, around.heading_above(table[0].line))
@@ -109,9 +111,7 @@ def mentioned(
         near = list(around.speaking(table[0].line, table[-1].line))
         number = around.number(near)
         tuned = {label for row in table for label, text in row.other if adapters(text)}
-        elsewhere = page and any(
-            place == OWN and _of_another(page, each.text) for each, place in near
-        )
+        own_page = None if page and _names_another(page, near) else page
         on_it = _on_machine(near, machines) if machines else {}
         headed = around.heading_above(table[0].line) > since  # since the table before
         apart = dict[str, int]() if headed else dict(settled)
@@ -130,15 +130,27 @@ def mentioned(
             call(row, called, near)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 model = only[0] if only and around.is_over(only[1], row.line) else None
-                model = model or _of_all_above(of_all, row, around)
-                model = model or model_of_section(near) or (None if elsewhere else page)
-                row.cells |= {"model": model} if model else {}
+                row.cells |= _model_of(model or _of_all_above(of_all, row, around), near, own_page)
+        by_name(table, called_so, [p for p, place in near if place == OWN], said)
         between = [
             each for each, place in near if place == OWN and since < each.first < table[0].line
         ]
         set_up_like(table, between, above, [_spoken_by(row, tuned) for row in table])
         above.append(table)
         since, settled = table[-1].line, apart
+
+
+def _names_another(model: Cell, around: Iterable[tuple[Paragraph, int]]) -> bool:
+    """Whether the text around a table names another model than that of its page."""
+    return any(place == OWN and _of_another(model, each.text) for each, place in around)
+
+
+def _model_of(
+    model: Cell | None, around: Sequence[tuple[Paragraph, int]], page: Cell | None
+) -> Mapping[str, Cell]:
+    """The model of a row: that which is known, or that of its section, or that of its page."""
+    model = model or model_of_section(around) or page
+    return {"model": model} if model else {}
 
 
 def _of_all_above(
@@ -279,7 +291,7 @@ def _fill(
             kept |= kept_as_above(each.text) if place == OWN else frozenset()
     if not any(name in held or name in found for name in SIZED_BY):
         found |= size_around(around, since)
-    for name, cell in _consistent(found, row.cells).items():
+    for name, cell in consistent(found, row.cells).items():
         if other := turned(name, cell, row.cells):
             del row.cells[other]
         row.cells[name] = cell._replace(value_origin="stated")
@@ -421,11 +433,10 @@ def _unlike(one: Cell | None, other: Cell) -> bool:
 
 
 def _but_for_others(
-    rows: Iterable[Record], paragraphs: Sequence[Paragraph], models: set[str]
+    rows: Iterable[Record], held: Mapping[int, Paragraph], models: set[str]
 ) -> None:
     """Take from rows what a clause says that names the model of other rows, and what a line of a
-    sentence that goes on over several says by itself."""
-    held = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
+    sentence that goes on over several says by itself. `held` are paragraphs by their lines."""
     for row in rows:
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if cell.value_origin != "printed" else None
@@ -597,36 +608,3 @@ def _sayings(clause: Clause, row: Record, here: set[int], kept: Set[str]) -> dic
         else set[str]()
     )
     return {n: c for n, c in values.items() if not (apart and n in SHARES - kept - same)}
-
-
-def _consistent(found: dict[str, Cell], held: Mapping[str, Cell]) -> dict[str, Cell]:
-    """The cells that were found, but for those that contradict the counts of a row."""
-    whole = {
-        name: number_of(cell)
-        for name, cell in {**held, **found}.items() if cell.state == "value"
-        and name in SHARES | {"gpus_per_node"}
-    }  # fmt: skip
-    get = whole.get
-    doubtful = set[str]()
-    gpus, nodes, each = get("gpus"), get("nodes"), get("gpus_per_node")
-    some = gpus and each and nodes == 1 and gpus < each  # of the devices of the one node
-    if gpus and nodes and not some and gpus != nodes * (each or _of_a_node(gpus, nodes)):
-        doubtful |= {"nodes", "gpus_per_node"} if "gpus" in held else {"gpus", "nodes"}
-    if gpus and each and gpus < each:  # on a part of such a node
-        doubtful.add("gpus_per_node")
-    shares = [get(name) or 1 for name in ("tp", "pp", "cp")]
-    split = prod(shares)
-    devices_ = gpus or (nodes * each if nodes and each else None)
-    if devices_ and (devices_ % split or (get("dp") and devices_ != split * (get("dp") or 1))):
-        doubtful |= {"tp", "pp", "cp", "dp", "gpus", "nodes", "gpus_per_node"}
-    batch, micro = get("global_batch"), get("micro_batch")
-    dp = get("dp") or (devices_ / split if devices_ and not devices_ % split else 1)
-    if batch and micro and batch % (micro * dp):
-        doubtful |= {"global_batch", "micro_batch"}
-    return {name: cell for name, cell in found.items() if name not in doubtful}
-
-
-def _of_a_node(gpus: float, nodes: float) -> float:
-    """Devices of a node, by all of them, where so many are usual; else 0."""
-    each = gpus / nodes
-    return each if each in (1, 2, 4, 8, 16) else 0

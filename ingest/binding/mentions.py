@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import number_of
@@ -123,6 +123,22 @@ class Paragraph:
                 return text
             at += len(text)
         return having[0] if len(having) == 1 else ""
+
+    def sentence_at(self, cell: Cell) -> tuple[str, int]:
+        """The sentence in which a cell of one of the lines stands, and where in it: by its column,
+        where its label or its text begins, or where its text is the only one; else empty."""
+        place = self._place(cell.line, cell.column)
+        if place < 0 or self.text.find(cell.text, place, place + len(cell.text) + LABEL) < 0:
+            place = self.text.find(cell.text) if self.text.count(cell.text) == 1 else -1
+        held = (each for each in self.sentences_placed() if 0 <= place - each[0] < len(each[1]))
+        return next(((text, place - at) for at, text in held if place >= 0), ("", 0))
+
+    def sentences_placed(self) -> Iterator[tuple[int, str]]:
+        """Its sentences, and where in its text each begins."""
+        at = 0
+        for text in sentences(self.text):
+            yield at, text
+            at += len(text)
 
     def _place(self, line: int, column: int) -> int:
         """Where in the text a place in one of the lines is; -1 in none of them."""
@@ -233,6 +249,9 @@ _OPENS_NO_TABLE = re.compile(
 )
 """A fence of code, or a directive of reStructuredText over prose."""
 
+LABEL = 24
+"""Letters of a label and what stands behind it in front of a value."""
+
 MOST_IN_ONE = 40
 """Lines of a paragraph; more without an empty one between them are no sentences."""
 
@@ -307,6 +326,16 @@ def _clauses(text: str) -> Iterator[Clause]:
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
                 yield Clause(values, sizes, named, formats, of_all, clause, tables)
+
+
+def said_in(part: str, sentence: str) -> Mapping[str, Cell]:
+    """Settings that a part of a sentence gives the rows that it is of, by place in it; nothing
+    where the sentence may be of no run."""
+    own = of_these_runs(sentence)
+    if part.strip(" .") not in own or _OF_NO_RUN.search(own) or of_one(own):
+        return {}
+    told = [clause.values for clause in _clauses(part)]
+    return dict(chain.from_iterable(values.items() for values in told))
 
 
 def _is_called(cell: Cell, clause: str, begin: int, names: Set[str]) -> bool:
@@ -591,6 +620,11 @@ def sizes_in(text: str) -> frozenset[str]:
     >>> sizes_in("a batch of 4,194,304 tokens (4M)")
     frozenset()
     """
+    return frozenset(size for _, _, size in sizes_by_place(text))
+
+
+def sizes_by_place(text: str) -> list[tuple[int, int, str]]:
+    """Sizes of models that a text names, in one spelling, by where each begins and ends."""
     plain = signed(text)
     named = (found for form in (_SIZE, _IN_NAME) for found in form.finditer(plain))
-    return frozenset(f"{found[1]}{found[2].upper()}" for found in named)
+    return sorted((*found.span(), f"{found[1]}{found[2].upper()}") for found in named)

@@ -1,44 +1,164 @@
 """Settings of sentences that name some of the models of a document, and not that of a row.
 
-In: the rows of a document's tables, with what its text says of them, and its lines. Out: the same
-rows, without the settings of sentences that name the models of other rows, and not theirs: `For
-Sparrow we set the micro-batch to 64.` A sentence that speaks of all rows, or of the others, takes
-nothing from any; one that gives each model its own value gives a row that of its model.
+In: the rows of a table, with what its text says of them, and its paragraphs. Out: the same rows,
+with what a part of a sentence right around them says of those that it names, `13B TP2, 30B TP4`,
+and without what others say of other rows: `For Sparrow we set the micro-batch to 64.` What is said
+of all rows, or of the others, takes nothing from any.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
-from assay.ingest.binding.mentions import paragraphs_of, sizes_in
-from assay.ingest.prose.scopes import meant, scoped
+from assay.ingest.binding.called import amount, sizes_of
+from assay.ingest.binding.comparing import SHARES, consistent
+from assay.ingest.binding.mentions import Paragraph, paragraphs_of, said_in, sizes_by_place
+from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
+from assay.ingest.prose.scopes import scoped, where_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.row_words import SAME_FACT
+from assay.ingest.statements.values import known
+from assay.ingest.vocabulary.devices import devices
 
-_OF_OTHERS = deferred(
-    r"\b(?:all|every\w*|each|both|others?|rest|remaining|same|any|throughout|except|apart|besides"
-    r"|unless)\b|所有|全部|均|各|其[他余它]|都|すべて|全て|모든|\b(?:alle|allen|tous|toutes|todos|todas)\b",
-    re.IGNORECASE,
-)
-"""Words of a sentence that speaks of more rows than it names."""
-
-_OF_THE_RUN = {"model", "model_size", "parameters", "network"}
+NOT_OF_THEM = {"model", "model_size", "parameters", "program", "network"}
 """Fields that a sentence gives for itself, and not to the models that it names."""
+
+FEWEST = 2
+
+MOST = 60
+"""Models of a document, beyond which no sentence is about one."""
+
+
+def models_of(rows: Iterable[Record]) -> Mapping[str, float]:
+    """How rows call their models, or else the sizes that they print, and about how many parameters
+    these have; none where there are too many."""
+    found = dict[str, float]()
+    for row in rows:
+        if name := name_of(row):
+            found[name] = max(map(amount, sizes_of(row)), default=0.0)
+    return found if FEWEST <= len(found) <= MOST else {}
+
+
+def name_of(row: Record) -> str:
+    """The model of a row, or else the size that it prints; empty where it has neither."""
+    model, size = row.cells.get("model"), row.cells.get("model_size")
+    if model is None and size is not None and size.value_origin == "printed":
+        return size.text
+    return model.text if model is not None else ""
+
+
+def by_name(
+    table: Sequence[Record],
+    models: Mapping[str, float],
+    near: Sequence[Paragraph],
+    said: Mapping[int, Paragraph],
+) -> None:
+    """Give rows of a table, in place, what parts of the sentences `near` it say of them by name,
+    and take from them what parts of any say of others. `said` are paragraphs by their lines."""
+    names = list(models)
+    of_rows = [names.index(each) if (each := name_of(row)) in models else -1 for row in table]
+    _but_for_others(table, of_rows, said, lambda text: named_in(text, models), len(names))
+    for paragraph in near if names else ():
+        if not paragraph.heading:
+            _tell(table, of_rows, paragraph, models)
+    computing = [_computes(row) for row in table]
+    kinds = sorted(set(filter(None, computing)))
+    of_rows = [kinds.index(each) if each else -1 for each in computing]
+    if len(kinds) >= FEWEST:
+        _but_for_others(
+            table, of_rows, said, lambda text: _devices(text, kinds), len(kinds), FEWEST
+        )
+
+
+def _but_for_others(
+    table: Sequence[Record],
+    of_rows: Sequence[int],
+    said: Mapping[int, Paragraph],
+    named_in: Callable[[str], Sequence[Naming]],
+    kinds: int,
+    least: int = 1,
+) -> None:
+    """Take from rows of some kinds what those of another have from the same place in a sentence,
+    where its part there is of these; so many kinds are named in it at least."""
+    having = dict[tuple[str, str, int, int], list[tuple[Record, int]]]()
+    for row, kind in zip(table, of_rows, strict=True):
+        for name, cell in row.cells.items() if kind >= 0 else ():
+            if cell.line in said and name != "gpu" and _is_told(name, cell, row):
+                place = (name, cell.text, cell.line, cell.column)
+                having.setdefault(place, []).append((row, kind))
+    for (name, _, line, _), rows in having.items():
+        if len({kind for _, kind in rows}) < FEWEST:
+            continue
+        sentence, at = said[line].sentence_at(rows[0][0].cells[name])
+        names = named_in(sentence) if sentence else ()
+        if len({each.key for each in names}) >= least:
+            owners = may_be_of(sentence, at, names, frozenset(range(kinds)))
+            for row, kind in rows:
+                if kind not in owners:
+                    del row.cells[name]
+
+
+def _tell(
+    table: Sequence[Record],
+    of_rows: Sequence[int],
+    paragraph: Paragraph,
+    models: Mapping[str, float],
+) -> None:
+    """Give rows what parts of the sentences of a paragraph say of their models."""
+    for begin, sentence in paragraph.sentences_placed():
+        names = named_in(sentence, models)
+        before = _headed(sentence) if names else {}
+        plain, parts = parts_of(sentence, names, frozenset(range(len(models))))
+        for at, end, owners in parts:
+            part = said_in(plain[at:end], plain)
+            told: Mapping[str, Cell] = {n: c for n, c in part.items() if n not in NOT_OF_THEM}
+            told = told or as_before(before, plain[at:end])
+            before = told or before
+            for row, kind in zip(table, of_rows, strict=True) if told else ():
+                if kind in owners:
+                    _give(row, told, paragraph, begin + at)
+
+
+def _headed(sentence: str) -> Mapping[str, Cell]:
+    """The setting of which a sentence then has one number for each name: `Batch size: 7B 8, …`."""
+    label, colon, _ = sentence.partition(":")
+    field = known(label.strip(" *-`")) if colon else None
+    return {field: Cell("0", 0)} if field in SHARES else {}
+
+
+def _give(row: Record, told: Mapping[str, Cell], paragraph: Paragraph, begin: int) -> None:
+    """Give a row what a part of a paragraph, so far in its text, says of it by name; what the row
+    has otherwise stays, but for what nobody could tell of that paragraph as a whole."""
+    here = {line.number for line in paragraph.lines}
+    new = {
+        name: paragraph.placed(cell._replace(column=begin + cell.column))
+        for name, cell in told.items() if _lacks(row, name, here)
+    }  # fmt: skip
+    for name, cell in consistent(new, row.cells).items():
+        row.cells[name] = cell._replace(value_origin="stated")
+
+
+def _lacks(row: Record, name: str, here: set[int]) -> bool:
+    """Whether a row has neither a setting, nor another name of it; or has it unknown from here."""
+    held = row.cells.get(name)
+    if held is None:
+        return row.cells.keys().isdisjoint(SAME_FACT.get(name, ()))
+    return held.state == "unknown" and held.value_origin != "printed" and held.line in here
 
 
 def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:
     """Take from rows, in place, what a sentence says that names the models of others alone."""
     rows = [each for each in records if each.tabled]
-    models = {model for each in rows if (model := _called(each))}
-    if len(models) < TWO or len(models) > MOST_MODELS:
+    if not (models := models_of(rows)):
         return
     held = {
         line.number: each
         for each in paragraphs_of(lines, tabled, tabled) if not each.heading for line in each.lines
     }  # fmt: skip
     for row in rows:
-        model = _called(row)
+        model = name_of(row)
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
             sentence = paragraph.sentence_of(cell) if paragraph else ""
@@ -53,16 +173,21 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
             } if those else {}  # fmt: skip
             if own.get(model):
                 row.cells[name] = cell._replace(text=own[model], scale=1.0)
-            elif those and model not in those and not _OF_OTHERS.search(sentence):
+            elif those and model not in those and not _is_of_others(sentence):
                 del row.cells[name]
 
 
-def _called(row: Record) -> str:
-    """The model of a row, or else the size that it prints; empty where it has neither."""
-    model, size = row.cells.get("model"), row.cells.get("model_size")
-    if model is None and size is not None and size.value_origin == "printed":
-        return size.text
-    return model.text if model is not None else ""
+def _is_of_others(sentence: str) -> bool:
+    """Whether a sentence speaks of more rows than it names."""
+    return (_OF_OTHERS.search(sentence) or OTHERS.search(sentence)) is not None
+
+
+_OF_OTHERS = deferred(
+    r"\b(?:all|every\w*|each|both|others?|rest|remaining|same|any|throughout|except|apart|besides"
+    r"|unless)\b|所有|全部|均|各|其[他余它]|都|すべて|全て|모든|\b(?:alle|allen|tous|toutes|todos|todas)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that speaks of more rows than it names."""
 
 
 _APART = deferred(
@@ -79,22 +204,102 @@ def _beside(cell: Cell, sentence: str) -> str:
     return outside if cell.text in outside else sentence
 
 
-def _named(sentence: str, models: Set[str]) -> set[str]:
-    """The models that a sentence names by words of their names, or by their sizes."""
-    sizes = sizes_in(sentence)
-    return meant(sentence, models) | {each for each in models if sizes & sizes_in(each)}
-
-
-TWO = 2
-
-MOST_MODELS = 60
-"""Models of a document, beyond which no sentence is about one."""
+def _named(sentence: str, models: Mapping[str, float]) -> set[str]:
+    """The models that a sentence names."""
+    names = list(models)
+    return {names[each.key] for each in named_in(sentence, models)}
 
 
 def _is_told(name: str, cell: Cell, row: Record) -> bool:
     """Whether the text says a setting of a row; of one whose model nobody knows, from afar."""
-    near = _called(row) and cell.value_origin != "printed"
+    near = name_of(row) and cell.value_origin != "printed"
     return (
         bool(near or cell.value_origin == "assumed") and cell.state == "value" and cell.line > 0
-        and cell.line != row.line and name not in _OF_THE_RUN
+        and cell.line != row.line and name not in NOT_OF_THEM
     )  # fmt: skip
+
+
+def named_in(sentence: str, models: Mapping[str, float]) -> Sequence[Naming]:
+    """Where a sentence names models: by name, by size, or by what they are larger than; each by its
+    place among the models.
+
+    >>> sized = {"GPT-7B": 7e9, "GPT-13B": 13e9, "GPT-30B": 30e9}
+    >>> [(each.begin, each.key) for each in named_in("models up to 13B, the largest", sized)]
+    [(7, 0), (7, 1), (18, 2)]
+    """
+    order = {name: at for at, name in enumerate(models)}
+    whole = {name: re.escape(name) for name in models if name.casefold() in sentence.casefold()}
+    names = [
+        Naming(*found.span(), order[name])
+        for name, form in whole.items()
+        for found in re.finditer(rf"(?<![\w-]){form}(?![\w-])", sentence, re.IGNORECASE)
+    ]
+    for begin, end, theirs in where_named(sentence, models):
+        if not any(each.begin < end and begin < each.end for each in names):
+            names += [Naming(begin, end, order[name]) for name in theirs]
+    called = [(each.begin, each.end) for each in names]
+    for begin, end, size in sizes_by_place(sentence):
+        if any(a <= begin and end <= b for a, b in called):
+            continue
+        place, is_meant = _range_of(sentence, begin, end, amount(size))
+        names += [Naming(*place, order[each]) for each, of in models.items() if of and is_meant(of)]
+    for form, pick in ((_LARGEST, max), (_SMALLEST, min)):
+        for found in form.finditer(sentence) if models and all(models.values()) else ():
+            names.append(Naming(*found.span(), order[pick(models, key=models.__getitem__)]))
+    return names
+
+
+def _range_of(
+    sentence: str, begin: int, end: int, size: float
+) -> tuple[tuple[int, int], Callable[[float], bool]]:
+    """Where a size of models stands with the words of a range, and which sizes are meant by it."""
+    before, behind = _RANGE.search(sentence, 0, begin), _ON.match(sentence, end)
+    least, most = size * (1.0 - SAME_SIZE), size * (1.0 + SAME_SIZE)
+    place = before.start() if before else begin, behind.end() if behind else end
+    word = before.lastgroup if before else behind.lastgroup if behind else ""
+    if word in ("below", "down"):
+        return place, lambda each: each < (least if word == "below" else most)
+    if word in ("above", "up"):
+        return place, lambda each: each > (most if word == "above" else least)
+    return place, lambda each: least <= each <= most
+
+
+SAME_SIZE = 0.05
+"""How far two sizes may lie apart that are one."""
+
+_RANGE = deferred(
+    r"(?:(?P<down>\b(?:up to|at most|through)|<=|≤)|(?P<below>\b(?:below|under|smaller than)|<)"
+    r"|(?P<up>\b(?:at least|from|starting (?:at|from|with))|>=|≥)"
+    r"|(?P<above>\b(?:above|over|larger than|bigger than|beyond)|>)) ?(?:the |about |~)?$",
+    re.IGNORECASE,
+)
+
+_ON = deferred(
+    r"(?P<up> ?\+| (?:and|or) (?:up|above|larger|bigger|beyond)\b| (?:on|up)wards?\b)"
+    r"|(?P<down> (?:and|or) (?:below|smaller|down|under|less)\b)",
+    re.IGNORECASE,
+)
+
+_MODEL = (
+    r"(?: (?:model|one)\b|(?=\W*$|[,;:.)(]| (?:need|use|is|was|has|had|on|with|ran|runs|took|take"
+    r"|[0-9])))"
+)
+
+_LARGEST = deferred(rf"\bthe (?:largest|biggest){_MODEL}", re.IGNORECASE)
+
+_SMALLEST = deferred(rf"\bthe smallest{_MODEL}", re.IGNORECASE)
+
+
+def _computes(row: Record) -> str:
+    """The device of a row, whatever its memory and form; empty where nobody knows, or of two."""
+    gpu = row.cells.get("gpu")
+    keys = {each.key.partition(".")[0] for each in devices(gpu.text)} if gpu else set()
+    return keys.pop() if len(keys) == 1 else ""
+
+
+def _devices(sentence: str, kinds: Sequence[str]) -> Sequence[Naming]:
+    """Where a sentence names devices of rows."""
+    return [
+        Naming(each.start, each.end, kinds.index(key))
+        for each in devices(sentence) if (key := each.key.partition(".")[0]) in kinds
+    ]  # fmt: skip

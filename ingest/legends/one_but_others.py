@@ -19,6 +19,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import named
 from assay.ingest.columns.footnotes import clause_around, of_other_rows, said_of_others
 from assay.ingest.columns.other_runs import sentences
+from assay.ingest.columns.titles import SIZED
 from assay.ingest.legends.label_signs import (
     AGAIN,
     Explanation,
@@ -341,6 +342,8 @@ def _some_and_others(text: str) -> _Found | None:
     )
     if not own or (other is not None and not alone):
         return None
+    if not alone and SIZED.search(text, some.end()):
+        return None  # what it says of these behind would be lost
     off = _off(own, some["what"])
     if alone and {*map(_fact, off)} != {*map(_fact, own)}:
         return None

@@ -652,6 +652,12 @@ def meant(text: str, models: Iterable[str]) -> set[str]:
     return {name for token in _mentions(text, tuple(models)) for name in token.names}
 
 
+def where_named(text: str, models: Iterable[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where a text names models of rows, each with those that are meant (`meant`)."""
+    for token in _mentions(text, tuple(models)):
+        yield token.begin, token.end, token.names
+
+
 def _mentions(text: str, models: Sequence[str]) -> Iterator[_Token]:
     """Where a text names models of rows, each with the names of all rows that it may be."""
     held = _by_beginning(tuple(sorted(set(models))))
