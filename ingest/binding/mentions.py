@@ -332,10 +332,20 @@ def said_in(part: str, sentence: str) -> Mapping[str, Cell]:
     """Settings that a part of a sentence gives the rows that it is of, by place in it; nothing
     where the sentence may be of no run."""
     own = of_these_runs(sentence)
-    if part.strip(" .") not in own or _OF_NO_RUN.search(own) or of_one(own):
+    doubtful = _OF_NO_RUN.search(own) or _REACHED.search(part) or of_one(own)
+    if part.strip(" .") not in own or doubtful:
         return {}
     told = [clause.values for clause in _clauses(part)]
     return dict(chain.from_iterable(values.items() for values in told))
+
+
+_REACHED = deferred(
+    r"\b(?:reach|get|got|achiev|attain|hit|giv|gav|tak|took|run|ran)\w* "
+    r"(?:(?:at|in|about|only|~) ?)?"
+    r"[0-9]+(?:\.[0-9]| ?(?:%|s\b|ms\b|sec|hour|min|T?FLOP|tok|samp|ima|seq))",
+    re.IGNORECASE,
+)
+"""A number that was measured: that of another run, perhaps, than the row has."""
 
 
 def _is_called(cell: Cell, clause: str, begin: int, names: Set[str]) -> bool:
@@ -404,6 +414,7 @@ _NARRATED = deferred(
 
 _IN_VAIN = deferred(
     r"\b(?:but|however|unfortunately|died|dies|crash\w*|fail\w*|hung|hangs|no luck|without success"
+    r"|which (?:was|were|is|turned out) (?:\w+ )?(?:slower|worse|no (?:faster|better))"
     r"|gave up|could not|couldn['’]t|did not|didn['’]t)\b",
     re.IGNORECASE,
 )

@@ -68,6 +68,10 @@ _ADVISED = deferred(
     r"|^\W*(?:\w+ ){0,2}(?:requirements?|prerequisites?)\b[^.]{0,20}[:：]|^\W*(?:at least|min\.)"
     r"|^\W*(?:please )?(?:use|try|pass|choose|pick|consider) (?!of\b|cases?\b"
     r"|(?:the )?(?:memory|table|following))"
+    r"|^\W*(?:for|on|with) [^.,;]{0,40}\b(?:GPUs?|cards?|GB|memory|machines)\b,? (?:please )?"
+    r"(?:set|use|pass|try|choose|add|lower|reduce)\b|^\W*(?:please )?(?:set|lower|raise|reduce"
+    r"|increase|pass) (?!up\b|of\b|sizes?\b|to\b)[^.;]{3,50} (?:on|for|with|if) [^.;]{0,24}"
+    r"\b(?:GPUs?|cards?|GB|memory)\b"
     r"|^\W*(?:tip|hint)\b|\b(?:limited|restricted) to\b|\b(?:is|are|was) (?:good )?enough\b"
     r"|^\W*(?:for|on|with|in case of)\b[^.,;]{0,50}, (?:please )?(?:set|use|raise|lower|reduce"
     r"|increase|drop|choose|pass|change|switch|start)\b|\b(?:should|must|has to|have to) be\b"
@@ -85,6 +89,7 @@ _ADVISED = deferred(
 
 _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
+    r"|\btried\b[^.;]{0,60},? (?:which|but)\b|\bOOM(?:s|ed|['’]d)\b(?! (?:row|cell|entr|mark|mean))"
     r"|\bdiverge[sd]?\b|\bdid(?: not|n['’]t)\b(?! (?:use|apply|need) (?:any )?(?:(?:gradient|batch"
     r"|activation) (?:accumulation|check-?pointing|recomputation)"
     r"|(?:tensor|pipeline|model|context|expert)[a-z, ]{0,24}[ -]parallelism)\b"
@@ -174,6 +179,8 @@ _OF_OTHERS = deferred(
     r"|(?:^|[,(] ?)(?:[A-Z]\w*[A-Z0-9]|[A-Z][\w-]*-[0-9])[\w-]*(?: [0-9][\w.]*)? "
     r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?) "
     r"(?:about |up to |around |~)?[0-9]"
+    r"|(?i:^\W*(?:the )?(?:numbers?|values?|figures?|results?|rates?|ones) in (?:\w+ )?"
+    r"(?:parenthes[ei]s|brackets|italics?|gr[ea]y)\b[^.;]{0,40}\b(?:from|by|taken|reported|published|quoted)\b)"
     r"|^\W*@\w+|(?i:\b(?:he|she|his|her)\b.{0,40}[0-9])"
     r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)|据.{0,12}报[道告]|他社"
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
@@ -205,6 +212,8 @@ _OF_NO_RUN = deferred(
     r"|streams|sessions)\b"
     rf"|\b{_ENGINE} (?:workers?|engines?|servers?|instances?)\b|^\W*{_ENGINE}\b|\b(?:with|by"
     rf"|from|on|in|use|uses|using|via) {_ENGINE}\b"
+    r"|\b(?:average|mean|median|typical) (?:\w+ )?(?:samples?|sequences?|documents?|prompts?"
+    r"|examples?) (?:lengths? )?(?:is|are|was|were|has|have|had|of|contains?)\b"
     r"|\bKV[ -]caches?\b|\b(?:estimator|predictor|simulator|calculator|planner"
     r"|(?:cost|performance|analytical|memory) model)s? (?:assumes?|takes?|supposes?|expects?)\b"
     r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
@@ -308,7 +317,8 @@ _A_NODE_THERE = deferred(
 
 _SPECIFIED = deferred(
     r"(?:^|[,(] ?)\W*(?:(?i:one|an?|each|every|the|a single) )?(?:NVIDIA |AMD |Intel )?"
-    rf"{SIGN}(?: GPUs?)? (?:has|have|offers?|provides?|delivers?|comes?|peaks?|is rated|needs?)\b"
+    rf"{SIGN}(?: GPUs?)? (?:has|have|offers?|provides?|delivers?|comes?|peaks?|is rated|needs?"
+    r"|counts?|is counted|shows? up|appears?|equals?)\b"
 )
 
 _COUNTS = deferred(
@@ -358,6 +368,8 @@ _OF_STAGES = deferred(
     r"\b(?:fine-?tun\w*|SFT|mid-?training|annealing|(?:the )?(?:second |2nd )?"
     r"(?:stage|phase)(?: ?(?:2|two|II|B))?)\b[^.:|]{0,40}?\b"
     r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*"
+    r"|[0-9][0-9,]*k?,? ?(?:\(|for )(?:the )?(?:pre-?training|fine-?tuning|SFT|long[ -]context)"
+    r"[^.;|0-9]{0,24}?(?:,|\band) [0-9][0-9,]*k?,? ?(?:\(|for )[^.;|0-9]{3,40}"
     r"|(?:^|(?<=[.;:|()]))[^.;:|()]{0,120}?[0-9][^.;:|()0-9]{0,24} (?:in|for|during) (?:the )?"
     r"(?:first (?:stage|phase)|(?:stage|phase) ?(?:1|one|I|A)\b)[^.:|()]{1,60}?[0-9][^.;:|()]{0,24}"
     r" (?:in|for|during) (?:the )?(?:second (?:stage|phase)|(?:stage|phase) ?(?:2|two|II|B))\b",

@@ -108,6 +108,9 @@ _LATER = deferred(
     r"(?i:^\W*(?:(?:much |a (?:bit|week|month|day) |weeks |months |days )?later(?: on)?"
     r"|afterwards|subsequently|thereafter|after (?:that|this)|since then)\b"
     r"(?! (?:rows?|lines?|columns?|entr(?:y|ies))\b)"
+    r"|\bnext (?:table|section|figure|chart|page|block)\b"
+    r"|^\W*(?:the )?same (?:runs?|models?|code|jobs?|set-?ups?|configurations?|benchmarks?"
+    r"|experiments?) (?:on|with|at|in)\b"
     rf"|\b(?:we|I)(?: have)? (?:later|then|afterwards|subsequently|since) (?:also )?{_DONE}\b"
     rf"|\b(?:we|I) {_DONE}\b[^.;]{{0,40}}\b(?:later|afterwards|subsequently)\b"
     r"|^\W*(?:später|danach|ensuite|plus tard|par la suite|más tarde|después|luego"
@@ -125,6 +128,8 @@ def later(text: str) -> frozenset[str]:
 
     >>> sorted(later("Later we switched to bf16, 0.4 s per step."))
     ['dtype']
+    >>> "gpu" in later("The next table shows the same on H100.")
+    True
     >>> later("We use bf16. We then evaluated."), later("Later rows are in bf16.")
     (frozenset(), frozenset())
     """

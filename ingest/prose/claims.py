@@ -60,6 +60,7 @@ _SEVERAL_BEFORE = deferred(
     r"[0-9][0-9,.]*[kK]?\s*(?:,|,? (?:and|or|to|vs\.?)\b|/|-|–|→|->)"
     r"|(?<![A-Za-z] )(?<![A-Za-z]-)(?<![\w:=(.,])[0-9][0-9,.]*[kK]?\}?,"
     r"|\b[0-9][0-9,.]*[kK]?\}?\s*(?:or|to|vs\.?|→|->|–)"
+    r"|(?<![\w.,])[0-9]{1,6}[kK]?(?:, [0-9]{1,6}[kK]?){1,8},? and"
     r"|\b(?:up to|at most|at least|as (?:many|few|much|long) as|(?:more|less|fewer|greater|longer"
     r"|shorter) than|beyond|below|above|under|from|between|maximum of|minimum of"
     r"|multiples? of|about|around|roughly|approximately))|[~≈≤≥<>])\s*$",
