@@ -117,6 +117,9 @@ _OF_BOTH = re.compile(
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
+_TOGETHER = re.compile(r"\s(?:all )?(?:together|combined|in total|altogether)$", re.IGNORECASE)
+"""Behind the devices of a remark, which it leaves what they are: `(8 GPUs together)`."""
+
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
 _RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines", "hosts"}
@@ -514,9 +517,9 @@ def _words(label: str) -> Words:
     under: list[str] = []
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
-        bare = remark.strip()
+        bare = _TOGETHER.sub("", remark.strip())
         whole = _OF_ALL.fullmatch(bare) or _EVERY.match(bare)
-        counted = whole and split(remark)[-1] in DEVICE | _RUNNING
+        counted = whole and split(bare)[-1] in DEVICE | _RUNNING
         counted = counted or bare.casefold() in _THE_SUM or bool(_THE_WHOLE.fullmatch(bare))
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
