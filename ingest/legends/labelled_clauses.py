@@ -177,8 +177,9 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
         for begin, end in _clauses(paragraph, text, near) if near else ():
             clause = text[begin:end]
             label, what = _begun(clause, near)
-            values = _settings(what) if label and not _PERHAPS.search(what) else {}
-            if label and _OF_A_SIDE.fullmatch(label):
+            named = _IS_NAME.fullmatch(label) and not _PERHAPS.search(what)
+            values = _settings(what) if named else {}
+            if _OF_A_SIDE.fullmatch(label):
                 values = {**values, **_its_program(what)}
             if values:
                 places = tuple(placed(paragraph, begin, end))

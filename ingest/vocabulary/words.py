@@ -483,6 +483,8 @@ def said(label: str) -> Said | None:
         return whole._replace(scale=whole.scale * scale, nominal=True) if whole else None
     if _FOREIGN.search(label):
         return None
+    if either := _either(label):
+        return either
     if several := _SEVERAL_STEPS.search(label):
         count = int(several[2].replace(",", "")) * (1000 if several[3] else 1)
         long = _IN_LONG_UNITS.search(label)
@@ -510,6 +512,21 @@ def said(label: str) -> Said | None:
         if found := read(words):
             return found
     return None
+
+
+def _either(label: str) -> Said | None:
+    """Meaning of a label of two rates of which each row has the one of what it counts.
+
+    >>> said("images/s or sequences/s").field, said("tokens/s or samples/s")
+    ('item_rate', None)
+    """
+    one, _, other = label.partition(" or ")
+    if "/" not in one or "/" not in other:
+        return None
+    rates = [told for each in (one, other) if (told := said(each))]
+    known = {told.field for told in rates} <= {"item_rate", "samples_per_s"}
+    plain = all(told.scale == 1.0 for told in rates)
+    return Said("item_rate") if len(rates) > 1 and known and plain else None
 
 
 def _words(label: str) -> Words:
