@@ -393,12 +393,12 @@ def _said(block: _Block) -> Iterator[_Named]:
     begin = 0
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
-        speaks = _MEASURED.search(about) or _LABELLED.match(sentence)
+        speaks = bool(_MEASURED.search(about) or _LABELLED.match(sentence))
         aside = _OTHERWISE.search(sentence) or _OF_ONE_SIZE.match(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
-            speaks = speaks or (told and _opens(block, sentence, told.program))
-            if not (told and _is_said(sentence, told.program, speaks=bool(speaks))):
+            speaks = speaks or (told is not None and _opens(block, sentence, told.program))
+            if not (told and _is_said(sentence, told.program, speaks=speaks)):
                 needed = _needed(block, sentence, begin)
                 told = needed or (_unknown(block, sentence, begin) if speaks else None)
             yield from [told] if told else []
