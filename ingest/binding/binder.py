@@ -730,6 +730,10 @@ def bind(records: Iterable[Record], context: Context) -> None:
         (binder.section(row.line), label) for row in rows for label, text in row.other
         if normalise(label) in OF_PROGRAMS and (of_systems(text) or devices(text))
     }  # fmt: skip
+    networks = {
+        each.values["network"].line: each.values["gpu"] for each in context.statements
+        if {"network", "gpu"} <= each.values.keys()
+    }  # fmt: skip
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
         here = {label for section, label in machines if section == binder.section(record.line)}
@@ -747,6 +751,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if name == "micro_batch" and _takes_another(record, cell, bound):
                 continue
             if name == "gpu" and cell.law == LAW and _on_a_system(record):
+                continue
+            if name == "network" and _of_other_devices(record, bound, networks.get(cell.line)):
                 continue
             if name == "model" and cell.law == OF_MODEL and _names_what_it_trains(record):
                 continue
@@ -806,6 +812,14 @@ def _takes_another(record: Record, said: Cell, bound: Said) -> bool:
         return False
     one = "nodes" not in known if gpus is None else number_of(gpus) == 1
     return one and differ(own, said)
+
+
+def _of_other_devices(record: Record, bound: Said, beside: Cell | None) -> bool:
+    """Whether a network is said of nodes of a device, `beside` it in one line, and a row ran on
+    another one."""
+    own = record.cells.get("gpu") or bound.get("gpu")
+    ran, there = ({d.key for d in devices(each.text)} if each else set() for each in (own, beside))
+    return bool(ran and there) and ran.isdisjoint(there)
 
 
 def _on_a_system(record: Record) -> bool:

@@ -101,6 +101,7 @@ _TRAINING = re.compile(
     r"|\bzero[ -]?bubble|\bFSDP|\bZeRO[ -]?(?:stage[ -]?)?[123]\b|\bDDP\b"
     r"|(?:\b|_)train_(?:micro_)?batch_size\b|\b(?:pre)?train\w*\.py\b|\bfine_?tun\w*\.py\b"
     r"|\brun_(?:clm|mlm|plm|sft)\w*\.py\b"
+    r"|\b(?:Horovod|Colossal-?AI|nanoGPT|GPT-NeoX|Axolotl|torchtitan|Megatron-(?:LM|DeepSpeed))\b"
     r"|\b(?:trainiert|entra[iî]n|entrena(?:r|do|da|mos|miento)|treina(?:r|do|da|mos|mento))",
     re.IGNORECASE,
 )
@@ -160,7 +161,8 @@ def _speaks(text: str) -> tuple[bool, bool]:
 _OF_TRAINING = (
     "train", "tun", "训练", "微调", "学習", "トレーニング", "학습", "обуч", "entren", "trein",
     "チューニング", "微調整", "훈련", "튜닝", "미세", "ajuste fino",
-    "entraî", "batch", "parallel", "lora", "checkpoint", "1f1b", "accum", "bubble", "fsdp", "zero",
+    "entraî", "horovod", "colossal", "nanogpt", "gpt-neox", "axolotl", "torchtitan", "megatron-",
+    "batch", "parallel", "lora", "checkpoint", "1f1b", "accum", "bubble", "fsdp", "zero",
     "ddp", "run_",
 )  # fmt: skip
 """One of these is in small letters in every text that `_TRAINING` is found in: most lines have

@@ -60,6 +60,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     body = [_title(_remark(row, width), width) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
+    if not named and all(_ITEM.match(row.line.text) for row in body):
+        return  # a list whose items hold commas
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
     if even < REGULAR and not (named and even > 0.5):
         return
@@ -78,6 +80,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     note = _note_below(body)
     rows = body[:-1] if note else body
     yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
+
+
+_ITEM = re.compile(r"\s{0,3}[-*+•] \S")
 
 
 def _filled_up(row: GridRow, head: GridRow) -> GridRow:

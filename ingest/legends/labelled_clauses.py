@@ -21,6 +21,7 @@ from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import said
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.program_names import program_named
 
 _ENDS = deferred(
     r"[;；。]|\.(?=\s|$)|[,，] ?(?:(?:and|but|while|whereas) (?=[A-Z`*])|而(?=[A-Za-z ]))"
@@ -81,6 +82,22 @@ SHORTEST_LABEL = 2
 _IS_NAME = re.compile(r"[A-Za-z][^|,;]*[A-Za-z0-9)]")
 
 
+_OF_A_SIDE = deferred(
+    r"(?:(?:the|our|open[- ]source) )?(?:baseline|reference|ref|ours|optimi[sz]ed|tuned|stock"
+    r"|default|before|after|old|new)|(?:我们|开源|社区|优化)?(?:基线|基准|参考|优化[前后]|改造[前后]|自研)",
+    re.IGNORECASE,
+)
+"""Names of rows and columns that tell two programs apart and are of none."""
+
+_ITS_PROGRAM = deferred(
+    r"\s*(?:is|are|was|were|uses?|used|runs?|ran|with|on|采用|使用|(?:均|都)?为|用)?"
+    r"[\s`*\[\"“]*(?:(?:the|an?|our|plain|stock|vanilla|upstream|unmodified|official|open[- ]source"
+    r"|NVIDIA|社区版|官方|原生|开源)[\s的]*){0,3}[`*\[]*",
+    re.IGNORECASE,
+)
+"""Words in front of the program that a name stands for."""
+
+
 class _Saying(NamedTuple):
     label: str
     bare: bool  # a letter with nothing in front
@@ -132,14 +149,16 @@ def _is_in(cell: Cell, row: Record, said: Explanation) -> bool:
 
 def _labels(row: Record) -> frozenset[str]:
     """The names of a row, by its first columns; the sign of a case behind `CASE`."""
-    texts = [(name, text.strip(" *`").casefold()) for name, text in row.other[:2]]
+    every = (*row.other[:2], *(each for each in row.other[2:] if each[0] == "column"))
+    texts = [(name, text.strip(" *`").casefold()) for name, text in every]
     signs = [
         f"{CASE}{sign[1]}" for name, text in texts
         if (sign := _A_SIGN.fullmatch(text)) and _OF_CASES.fullmatch(name.strip(" *`"))
     ]  # fmt: skip
     names = (
         text for _, text in texts
-        if SHORTEST_LABEL <= len(text) <= LONGEST_LABEL and _IS_NAME.fullmatch(text)
+        if SHORTEST_LABEL <= len(text) <= LONGEST_LABEL
+        and (_IS_NAME.fullmatch(text) or _OF_A_SIDE.fullmatch(text))
     )  # fmt: skip
     return frozenset((*names, *signs))
 
@@ -158,7 +177,10 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
         for begin, end in _clauses(paragraph, text, near) if near else ():
             clause = text[begin:end]
             label, what = _begun(clause, near)
-            values = _settings(what) if label and not _PERHAPS.search(what) else {}
+            named = _IS_NAME.fullmatch(label) and not _PERHAPS.search(what)
+            values = _settings(what) if named else {}
+            if _OF_A_SIDE.fullmatch(label):
+                values = {**values, **_its_program(what)}
             if values:
                 places = tuple(placed(paragraph, begin, end))
                 bare = label.startswith(CASE) and not _NAMED_CASE.match(clause)
@@ -167,7 +189,8 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
 
 def _clauses(paragraph: Sequence[Line], text: str, labels: set[str]) -> Iterator[tuple[int, int]]:
     """The parts of a paragraph between its stops, and in front of the signs of cases that begin
-    lines or stand behind commas."""
+    lines or stand behind commas, as names of sides may."""
+    sides = {label for label in labels if _OF_A_SIDE.fullmatch(label)}
     starts = list(accumulate((len(line.text) + 1 for line in paragraph[:-1]), initial=0))
     ends = [found.span() for found in _ENDS.finditer(text)]
     ends += [
@@ -176,7 +199,8 @@ def _clauses(paragraph: Sequence[Line], text: str, labels: set[str]) -> Iterator
     ]  # fmt: skip
     ends += [
         found.span() for found in _COMMA.finditer(text)
-        if _NAMED_CASE.match(text, found.end()) and _case(text[found.end() :], labels)[0]
+        if (_NAMED_CASE.match(text, found.end()) and _case(text[found.end() :], labels)[0])
+        or (sides and _begun(text[found.end() :], sides)[0])
     ]  # fmt: skip
     begin = 0
     for end, behind in sorted(ends):
@@ -207,6 +231,15 @@ def _begun(clause: str, labels: set[str]) -> tuple[str, str]:
         if named and (verb := _VERB.match(clause, at + len(label))):
             return label, clause[verb.end() :]
     return "", ""
+
+
+def _its_program(text: str) -> Mapping[str, str]:
+    """The program that the rest of a clause begins with: of a reference it is what that ran."""
+    told = None if _PERHAPS.search(text) else program_named(text)
+    begins = _ITS_PROGRAM.match(text)
+    if told is None or begins is None or told.at > begins.end():
+        return {}
+    return {"program": told.text}
 
 
 def _settings(text: str) -> Mapping[str, str]:

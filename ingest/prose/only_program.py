@@ -41,7 +41,8 @@ LAW = "the one program that the document says to train with"
 _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software|same"
-    r"|jobs?|everything|all|we used?|module load|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
+    r"|jobs?|everything|all|(?<![a-z] )done|we used?|on [0-9]+ [x×]? ?[GNTX]PUs|module load"
+    r"|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrena\w*|medid\w*|treina\w*|обуч\w*)\b"
     r"|训练|[微精]调|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|훈련|측정|실험",
     re.IGNORECASE,
@@ -172,7 +173,8 @@ _REQUIRED = deferred(
 Basalt 1.4`."""
 
 _USED = deferred(
-    r"[`*_)]{0,3} (?:(?:is|was|are|were) used|wird verwendet|wurde verwendet|est utilisé)\b"
+    r"[`*_)]{0,3}(?: v?[0-9.]{1,8})? (?:(?:is|was|are|were) used|does the (?:work|training)"
+    r"|wird verwendet|wurde verwendet|est utilisé)\b"
     r"|[`*_)]{0,3}(?: v?[0-9.]{1,8})? ?(?:全参数?|LoRA|QLoRA)? ?"
     r"(?:预训练|[微精]调|训练)(?![的好出过])"
 )
@@ -235,10 +237,12 @@ class _Named(NamedTuple):
 _WORD = deferred(r"[\w.-]+")
 
 _LINK = deferred(
-    r"\[([^\[\]]{1,80})\]\([^()\s]{0,300}\)|</?[a-z][^<>]{0,200}>"
+    r"\[(?:[\w-]{1,40}/(?=([\w.-]{1,80})\]\(https?://github\.com/[\w-]{1,40}/\1[)/]))?"
+    r"([^\[\]]{1,80})\]\([^()\s]{0,300}\)|</?[a-z][^<>]{0,200}>"
     r"|(?:https?://)?github\.com/[\w-]{1,40}/(?=[\w.-]{3})"
 )
-"""A link in Markdown, with its text, a tag, or in front of a repository whose it is."""
+"""A link in Markdown, with its text, which may be a repository behind whose it is, a tag, or in
+front of a repository whose it is."""
 
 
 class _Block(NamedTuple):
@@ -380,7 +384,7 @@ def _joined(lines: Sequence[Line]) -> _Block:
     for line in lines:
         text += " " if text else ""
         starts.append(len(text))
-        text += _LINK.sub(lambda link: link[1] or "", line.text)
+        text += _LINK.sub(lambda link: link[2] or "", line.text)
     return _Block(text, tuple(starts), tuple(lines))
 
 
@@ -389,11 +393,12 @@ def _said(block: _Block) -> Iterator[_Named]:
     begin = 0
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
-        speaks = _MEASURED.search(about) or _LABELLED.match(sentence)
+        speaks = bool(_MEASURED.search(about) or _LABELLED.match(sentence))
         aside = _OTHERWISE.search(sentence) or _OF_ONE_SIZE.match(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
-            if not (told and _is_said(sentence, told.program, speaks=bool(speaks))):
+            speaks = speaks or (told is not None and _opens(block, sentence, told.program))
+            if not (told and _is_said(sentence, told.program, speaks=speaks)):
                 needed = _needed(block, sentence, begin)
                 told = needed or (_unknown(block, sentence, begin) if speaks else None)
             yield from [told] if told else []
@@ -407,11 +412,23 @@ def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
     listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(sentence)
     if listed and program.version and (_FORMAT_IN.search(sentence) or devices(sentence)):
         return True
-    if listed and _FORMAT_IN.search(sentence) and _is_item(sentence, program):
+    settled = _FORMAT_IN.search(sentence) or len(_SETTING.findall(before)) > 1
+    if listed and settled and _is_item(sentence, program):
         return True
     opens = program.version and before.endswith("(")
+    opens = opens or _SENTENCE_OF_ONE.fullmatch(sentence) is not None
     led = speaks and (opens or _LEADS.search(sentence, 0, program.at))
     return bool(led or _stands(sentence, program))
+
+
+def _opens(block: _Block, sentence: str, program: Program) -> bool:
+    """Whether a paragraph opens with the name of a program that is a sentence, and goes on with
+    what was measured: `Megatron-DeepSpeed. Throughput is in tokens per second.`"""
+    alone = _SENTENCE_OF_ONE.fullmatch(sentence) and program.name not in PARTS
+    return bool(alone and block.text.startswith(sentence) and _MEASURED.search(block.text))
+
+
+_SENTENCE_OF_ONE = deferred(r"[`*_]{0,3}[A-Za-z][\w.-]{2,24}(?: v?[0-9.]{1,8})?[`*_]{0,3}[.。]\s*")
 
 
 def _is_item(sentence: str, program: Program) -> bool:
@@ -424,7 +441,7 @@ _BEGINS_ITEM = deferred(r",\s*(?:[\w-]+ (?:of|from|in))?$")
 
 _WHOLE_ITEM = deferred(
     r"(?:🤗 ?|HF |Hugging ?Face )?[\w.-]{3,24}(?P<trainer> `?\w{0,16}Trainer`?)?[`*_]{0,3}"
-    r"(?=\s*(?:,|[.;]?\s*$))"
+    r"(?: with ZeRO[\w -]{0,8})?(?=\s*(?:,|[.;]?\s*$))"
 )
 
 _HAS_VERB = deferred(
@@ -463,7 +480,7 @@ def _stands(sentence: str, program: Program) -> bool:
 
 
 _LISTS_IT = deferred(
-    r"[\w.-]{3,24}(?: [\w.-]{2,16})?[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
+    r"[\w.-]{3,24}(?: (?:for |on )?[\w.-]{2,16})?[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
     rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*)"
     r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
 )
@@ -717,8 +734,8 @@ def _itemised(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
 
 
 _SETTING = deferred(
-    r"[0-9] ?[x×] ?[A-Z]|\b(?:GPUs?|bf16|fp16|fp8|batch|context|seq\w*|layers|precision|TP|ZeRO"
-    r"|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision)\b|精度|序列|批|系列長|バッチ",
+    r"[0-9] ?[x×] ?[A-Z]|\b(?:GPUs?|nodes?|bf16|fp16|fp8|batch|context|seq\w*|layers|precision|TP"
+    r"|ZeRO|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision)\b|精度|序列|批|系列長|バッチ",
     re.IGNORECASE,
 )
 """Words of an item of a list of settings."""

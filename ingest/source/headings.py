@@ -28,6 +28,10 @@ RULE = (
 _RULE = deferred(RULE)
 
 
+ASCIIDOC = r"^(?:={1,5} +\S|\|={3,}\s*$)"
+"""A heading of AsciiDoc, or the fence of a table there, in polars' syntax."""
+
+
 def around_headings(texts: pl.Series, of: Places | None = None) -> Mask:
     """Lines of headings that are not in Markdown's spelling, and the lines around them.
 
@@ -35,6 +39,7 @@ def around_headings(texts: pl.Series, of: Places | None = None) -> Mask:
     """
     rule = texts.str.contains(RULE).to_numpy()
     found: Mask = rule | texts.str.contains(TAGGED).to_numpy()
+    found |= texts.str.contains(ASCIIDOC).to_numpy()
     for n in (1, 2):
         found[:-n] |= rule[n:] if of is None else rule[n:] & (of[n:] == of[:-n])
     return found
@@ -417,8 +422,11 @@ def headed(lines: Sequence[Line]) -> list[Line]:
         marks = ["=", "-"]
     found = list(lines)
     wiki = any(line.text.startswith(_OF_WIKIS) for line in lines)
+    adoc = any(_FENCE.fullmatch(line.text) for line in lines)
     for at, line in enumerate(lines):
-        if tagged := _TAGGED.fullmatch(line.text):
+        if adoc and (signed := _OF_ASCIIDOC.fullmatch(line.text)):
+            found[at] = line._replace(text="#" * len(signed[1]) + signed[2])
+        elif tagged := _TAGGED.fullmatch(line.text):
             found[at] = line._replace(text=_signed(tagged))
         elif drawn := _DRAWN.fullmatch(line.text):
             found[at] = line._replace(text=_plainly(drawn, wiki=wiki))
@@ -431,6 +439,11 @@ def headed(lines: Sequence[Line]) -> list[Line]:
             title = found[at - 1]
             found[at - 1] = title._replace(text=signs + title.text)
     return found
+
+
+_FENCE = deferred(r"\|={3,}\s*")
+
+_OF_ASCIIDOC = deferred(r"(={1,5})( +(?!.{0,120}=\s*$)\S.{0,118})")
 
 
 _DRAWN = deferred(

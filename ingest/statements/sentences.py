@@ -1049,7 +1049,8 @@ _OF_EVERY_RUN = deferred(
     r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
     r"(?:(?:runs?|computations?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?"
     r"|jobs?|trainings?"
-    r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds)\b"
+    r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds"
+    r"|(?:performance|throughput|benchmark) data)\b"
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b"
     r"|(?:scripts?|commands?|recipes?) (?:takes?|uses?|sets?|runs?|trains?|assumes?)\b)"
@@ -1058,6 +1059,8 @@ _OF_EVERY_RUN = deferred(
     r"|(?:bf|fp|tf|float)(?:8|16|32)\b|bfloat|mixed|full[ -]prec|sequences? (?:of|len)|seq|micro"
     r"|global|[0-9]+ ?[x×]|FSDP|DDP|ZeRO|TP|PP))"
     r"|(?<!` )\b(?:everywhere|throughout)\b"
+    r"|(?:所有|全部)的?(?:训练|性能|吞吐|实验|测试|测量)?(?:实验|训练|测试|数据|结果|性能|吞吐|运行|任务)"
+    r"[^，。；,;]{0,4}?(?:均|都)"
     r"|\b(?:step|batch|GPU|device|card|rank)s? always (?:sees?|takes?|has|have|holds?|gets?)\b",
     re.IGNORECASE,
 )
@@ -1073,6 +1076,8 @@ def of_every_run(text: str) -> bool:
     """Whether a sentence is about every run, of which it then says one setting as well as two.
 
     >>> of_every_run("All models were trained in bf16."), of_every_run("All GPUs have 80 GB.")
+    (True, False)
+    >>> of_every_run("本页所有性能数据均为 BF16。"), of_every_run("以下实验使用 BF16。")
     (True, False)
     >>> of_every_run("All models are stored in bf16."), of_every_run("Every run used A100 nodes.")
     (False, True)

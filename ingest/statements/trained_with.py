@@ -248,15 +248,16 @@ def as_the_document_says(
 ) -> list[Statement]:
     """The statements, given the one program that their document, or the section of a heading, names
     (`only_programs`): with its version, and where a command starts what that is built on, or a
-    container is called after it, that.
+    container or the title is called after it, that.
 
     FSDP is no program beside it, unless another heading than the title (the first of the lines of
     `headings`) names that program: then its section may be of it, and the other of FSDP alone.
     """
-    below = [texts.get(at, "").casefold() for at in sorted(headings)[1:]]
+    first, *others = sorted(headings) or [0]
+    below = [texts.get(at, "").casefold() for at in others]
     return [
         each for said in statements
-        if (each := _as_its_section_says(said, programs, texts, below)).values
+        if (each := _as_its_section_says(said, programs, texts, below, first)).values
     ]  # fmt: skip
 
 
@@ -265,6 +266,7 @@ def _as_its_section_says(
     programs: Mapping[int, Cell],
     texts: Mapping[int, str],
     below: Sequence[str],
+    title: int,
 ) -> Statement:
     held = statement.values.get(FIELD)
     if held is None or not programs:
@@ -277,7 +279,7 @@ def _as_its_section_says(
         return replace(statement, values=rest)
     text = texts.get(held.line, "")
     around = is_below(held.text.partition(" ")[0], name) and (
-        starts(text) or _CONTAINER.search(text) is not None
+        starts(text) or _CONTAINER.search(text) is not None or held.line == title
     )
     if around or (version and held.text == name):
         return _named_in_full(statement, {held.text: program})

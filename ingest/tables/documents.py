@@ -1262,6 +1262,7 @@ def _marked_in(text: str) -> dict[str, str]:
 
 _MEANS = re.compile(
     r"(?<![\w\u4e00-\u9fff-])([A-Za-z][\w-]*|[\u4e00-\u9fff]{2,6}?)[*`\"”』」]*"
+    r"(?:这?一?[栏列]|\s+column)?"
     r"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)"
     rf"\s*(?:an? |the |[\u4e00-\u9fff]{{1,8}}\s*)?({SIGN})"
     rf"|([A-Za-z]+|[\u4e00-\u9fff]{{2}})\s*(?:性能|吞吐量?|速度)\s*(?:均)?(?:在|基于)\s*({SIGN})"

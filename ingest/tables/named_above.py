@@ -296,7 +296,8 @@ _VERB = re.compile(
     r"\b(?:was|were|has|have|had|reach(?:es|ed)?|gets?|got|takes?|took|gives?|increas\w+|improv\w+"
     r"|drops?|dropped|than|from|vs|up to|about|only|see|can|could|does|did|we|you|it)\b"
     r"|[0-9][0-9,.]*(?<![,.]) ?(?:k|M|thousand|million)? ?(?:tokens?|samples?|images?|sequences?"
-    r"|sentences?|words|imgs?|items|ms|s|seconds|milliseconds)\b",
+    r"|sentences?|words|imgs?|items|ms|s|seconds|milliseconds)\b"
+    r"(?! (?:per|in (?:each|a)) (?:sample|sequence|document|row)\b)",
     re.IGNORECASE,
 )
 """Words of a sentence that tells of a rate or compares it, and declares nothing."""

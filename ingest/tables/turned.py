@@ -12,7 +12,8 @@ from itertools import groupby
 from assay.ingest.columns.composite import called
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN
-from assay.ingest.grids.grid import MOST_COLUMNS, MOST_PLACES, Grid, GridRow
+from assay.ingest.columns.titles import model_named
+from assay.ingest.grids.grid import MOST_COLUMNS, MOST_PLACES, Grid, GridCell, GridRow
 from assay.ingest.schema.record import Schema
 from assay.ingest.vocabulary.words import split
 
@@ -231,6 +232,53 @@ def grouped_below(grid: Grid) -> Grid | None:
     return _one_for_each(grid, groups, metrics, every)
 
 
+def sectioned_below(grid: Grid) -> Grid | None:
+    """The grid with a row for each column and each title among its rows, where these are of another
+    model each, or the same metrics stand below several of them:
+
+    |                | A    | B    |
+    | **Aspen 8B**   |      |      |
+    | s per step     | 1.4  | 1.3  |
+    | **Birch 70B**  |      |      |
+    | s per step     | 9.6  | 9.1  |
+
+    What stands above the first title is of all.
+    """
+    rows = [row for row in grid.rows if not row.blank]
+    if len(grid.heads) != 1 or grid.labels or not 2 <= grid.width <= MOST_TURNED:
+        return None
+    if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
+        return None
+    of_all: list[GridRow] = []
+    groups: list[list[GridRow]] = []
+    names: list[GridCell] = []
+    for row in rows:
+        if row.one or not any(cell.text for cell in row.cells[1:]):
+            names.append(row.cells[0]._replace(text=plain(row.cells[0].text)))
+            groups.append([])
+        else:
+            (groups[-1] if groups else of_all).append(row)
+    told = [name.text for name in names]
+    if len({*told}) < max(FEWEST, len(told)) or not all(groups):
+        return None
+    metrics = [[plain(row.cells[0].text) for row in (*of_all, *group)] for group in groups]
+    every = list(dict.fromkeys(label for group in metrics for label in group))
+    models = all(map(model_named, told))
+    again = len(every) - len(of_all) < sum(map(len, groups))
+    if any(len({*group}) < len(group) for group in metrics) or not all(every):
+        return None
+    if not (models or again) or len(groups) * len(every) * grid.width > MOST_PLACES:
+        return None
+    first = grid.heads[0].cells[0]
+    corner = first._replace(text="Model" if models else "Run")
+    head = replace(grid.heads[0], cells=(corner, *grid.heads[0].cells))
+    named = [
+        [replace(row, cells=(name, *row.cells)) for row in (*of_all, *group)]
+        for name, group in zip(names, groups, strict=True)
+    ]
+    return _one_for_each(replace(grid, heads=(head,)), named, metrics, every, of_all=len(of_all))
+
+
 def _named_in(group: Sequence[GridRow]) -> str:
     """The one name that stands in the first cells of some rows; empty where there is none."""
     return next((row.cells[0].text for row in group if row.cells[0].text), "")
@@ -255,8 +303,10 @@ def _one_for_each(
     groups: Sequence[Sequence[GridRow]],
     metrics: Sequence[Sequence[str]],
     every: Sequence[str],
+    of_all: int = 0,
 ) -> Grid:
-    """A row for each group of rows and each column right of the second, a column a metric."""
+    """A row for each group of rows and each column right of the second, a column a metric; the
+    first rows of each group that are `of_all` stand elsewhere than it."""
     low, line = grid.heads[-1].cells, grid.heads[-1].line
     shared = {plain(cell.text) for cell in grid.heads[0].cells[2:]} if len(grid.heads) > 1 else {""}
     axis = shared.pop() if len(shared) == 1 else ""
@@ -266,7 +316,7 @@ def _one_for_each(
     for group, held in zip(groups, metrics, strict=True):
         for at in range(2, grid.width):
             own = dict(zip(held, (row.cells[at] for row in group), strict=True))
-            first = group[0].cells[at]
+            first = group[of_all].cells[at]
             place = line._replace(number=first.line, column=first.column)
             values = (own.get(name, first._replace(text="")) for name in every)
             name = next((row.cells[0] for row in group if row.cells[0].text), group[0].cells[0])

@@ -378,7 +378,8 @@ _RATE_OF_JOB = re.compile(
 _TELLS = re.compile(
     r"\b(?:reach\w*|achiev\w*|g[eo]ts?|than|from|drops?|falls?|rises?|improv\w*|only|about|up to"
     r"|vs|versus|compared?|unlike|not|if|total|whole|all (?:the )?(?:GPUs|devices|cards)|inference"
-    r"|serving|generat\w+|decod\w+|multipl\w+|divid\w+)\b|[0-9]\s?[kKM]?\s?(?:tok|sampl|seq|ima?g)",
+    r"|serving|generat\w+|decod\w+|multipl\w+|divid\w+)\b|[0-9]\s?[kKM]?\s?(?:tok|sampl|seq|ima?g)"
+    r"(?!\w* (?:per|in (?:each|a)) (?:sample|sequence|document|row)\b)",
     re.IGNORECASE,
 )
 """Words of a sentence that tells of a rate or compares it, and declares nothing."""

@@ -99,7 +99,12 @@ from assay.ingest.tables.sides import (
     with_quantities_beside,
     with_unknown_devices,
 )
-from assay.ingest.tables.turned import grouped_below, metrics_down, turned_grid
+from assay.ingest.tables.turned import (
+    grouped_below,
+    metrics_down,
+    sectioned_below,
+    turned_grid,
+)
 from assay.ingest.tables.units_beside import (
     unit_of_all,
     whose_rates,
@@ -285,7 +290,10 @@ def _ways_across(
     grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str, str]
 ) -> Iterator[View]:
     """The views of a grid whose rows are its columns."""
-    if other := turned_grid(grid):
+    if other := sectioned_below(grid):
+        other = _of_settings(with_units(other, schema, above), schema)
+        yield _used(replace(_plain(other, schema, labels), turned=True), above)
+    elif other := turned_grid(grid):
         other = _of_settings(with_units(other, schema, above), schema)
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
             yield View(other, groups, turned=True)

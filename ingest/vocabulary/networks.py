@@ -44,6 +44,27 @@ _BEHIND = re.compile(
 )
 """`InfiniBand HDR 200 Gb/s (per GPU)`, `RoCE 4x100G`, `8 NICs of 400 Gb/s`."""
 
+_CARDS = {
+    "one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "four": 4, "quad": 4, "six": 6,
+    "eight": 8, "sixteen": 16,
+}  # fmt: skip
+
+_IN_WORDS = re.compile(
+    rf"(?<![\w-])({'|'.join(_CARDS)})[ -](?:[A-Z][\w-]{{1,16}} )?$", re.IGNORECASE
+)
+"""In front of a rate: how many cards of it there are, `four 200 Gb/s NICs`."""
+
+_A_CARD = re.compile(r" ?(?:\([^()]{1,24}\) )?(?:NIC|port|card|adapter|HCA|link|rail)s?\b", re.I)
+
+_FABRIC = re.compile(
+    r"\[?(?:InfiniBand|Slingshot|Omni-?Path|RoCE|Ethernet|EFA)[\w .-]{0,12}"
+    r"(?:\](?:\[[^\[\]]{0,40}\]|\([^()]{0,80}\)))?(?: with | using |, | \(| )$",
+    re.IGNORECASE,
+)
+"""In front of cards that are called by no kind of network: `Slingshot-11 with four NICs of …`."""
+
+_LINK = re.compile(r"\[([^\[\]]*)\](?:\[[^\[\]]*\]|\([^()]*\))")
+
 _EACH = re.compile(rf"\b(?:each|every|per) ({_PART})\b[^0-9.;]{{0,16}}$", re.IGNORECASE)
 """In front of a rate: what it is of."""
 
@@ -113,6 +134,8 @@ def network_named(text: str) -> Network | None:
     (0, 25000000000.0, None, 'gpu')
     >>> network_named("4 * 100Gb RoCE")[2:], network_named("1600 Gbps node-node interconnect")[2:]
     ((12500000000.0, 4, ''), (200000000000.0, None, 'node'))
+    >>> network_named("Slingshot-11 with four 200 Gb/s NICs per node")[2:]
+    (25000000000.0, 4, 'node')
     >>> network_named("NVLink 900 GB/s"), network_named("memory bandwidth of 3.35 TB/s per node")
     (None, None)
     """
@@ -134,15 +157,30 @@ def _network(found: re.Match[str]) -> Network | None:
     if parts["g"] and not count and found["gap"].strip():
         return None
     rate = float(found["rate"].replace(",", "")) * (1e12 if parts["unit"] in ("T", "t") else 1e9)
-    before = _EACH.search(found.string[: found.start("rate")])
-    word = parts["of"] or parts.get("then") or (before[1] if before else "")
+    begin, end = found.span()
+    before = found.string[: found.start("rate")]
+    counted = None if count else _IN_WORDS.search(before, max(0, len(before) - 32))
+    behind = _A_CARD.match(found.string, end)
+    of_cards = "nic" in found["kind"].casefold() or "nics" in found[0].casefold() or behind
+    if counted and of_cards:
+        count, begin = str(_CARDS[counted[1].casefold()]), min(begin, counted.start())
+        end = behind.end() if behind else end
+    each = _EACH.search(before)
+    word = parts["of"] or parts.get("then") or (each[1] if each else "")
     of = "" if not word else "gpu" if word.casefold() in _OF_GPU else "node"
+    if count is None and of == "node" and found["kind"].casefold() == "nics":
+        of = ""  # of so many cards as nobody says
     if not of and count is None and _OF_NODE.search(found["kind"]):
         of = "node"
     number = int(count) if count else None
-    text = found[0].strip()
+    if found["kind"].casefold().startswith("nic") and (
+        fabric := _FABRIC.search(found.string, max(0, begin - 120), begin)
+    ):
+        begin = fabric.start()
+    text = _LINK.sub(r"\1", found.string[begin:end]).strip()
     text = text.rstrip(")") if text.count(")") > text.count("(") else text
-    return Network(text, found.start(), rate / 8.0, number, of)
+    text += ")" if text.count("(") > text.count(")") else ""
+    return Network(text, begin, rate / 8.0, number, of)
 
 
 _OF_GPU = ("gpu", "device", "rank", "accelerator")

@@ -26,7 +26,7 @@ SPELLED = {
     "megatron-lm": r"Megatron(?:-?LM)?(?![ -]?[0-9.]+ ?[BMT])|megatron-lm",
     "mindspeed": r"MindSpeed(?:-LLM)?|ModelLink",
     "primus": r"Primus",
-    "gpt-neox": r"GPT-NeoX",
+    "gpt-neox": r"GPT-NeoX|gpt-neox(?![-\w])",
     "torchtitan": r"[Tt]orch[Tt]itan",
     "torchtune": r"[Tt]orch[Tt]une",
     "litgpt": r"Lit-?GPT|litgpt",
@@ -45,13 +45,18 @@ SPELLED = {
     "levanter": r"Levanter",
     "paxml": r"Pax[Mm][Ll]",
     "optimum-habana": r"Optimum[ -](?:for (?:Intel )?Gaudi|Habana)|optimum-habana",
-    "pai-megatron-patch": r"Pai-Megatron(?:-Patch)?",
+    "pai-megatron-patch": r"P[Aa][Ii]-Megatron(?:-Patch)?",
     "unsloth": r"[Uu]nsloth",
     "ms-swift": r"(?:ms|MS)-[Ss]wift|ModelScope[ -]S[Ww][Ii][Ff][Tt]",
     "xtuner": r"X[Tt]uner",
     "diffusers": rf"(?:Hugging ?Face(?:'s)? |HF |🤗 )?[Dd]iffusers{_IN_VERSION}",
-    "timm": rf"timm{_IN_VERSION}|pytorch-image-models",
+    "timm": rf"timm(?:{_IN_VERSION}|(?= (?:pre)?train))|pytorch-image-models",
     "detectron2": r"[Dd]etectron2",
+    "llama-recipes": r"[Ll]lama-(?:recipes|cookbook)",
+    "sd-scripts": r"(?:kohya(?:[-_ ]ss)? )?sd-scripts|kohya_ss",
+    "torchrec": r"TorchRec",
+    "espnet": r"ESPnet2?",
+    "fairscale": r"FairScale",
     "trl": rf"(?:Hugging ?Face )?TRL|trl{_IN_VERSION}",
     "lightning": rf"PyTorch Lightning|Lightning(?: Fabric)?{_IN_VERSION}",
     "accelerate": r"(?:Hugging ?Face(?:'s)?|HF|🤗|[Ww]ith|[Uu]sing) Accelerate"
@@ -137,7 +142,8 @@ ABOVE = {
     "trl": {"transformers", "deepspeed", "fsdp", "accelerate"}, "ms-swift": {"transformers", "trl"},
     "accelerate": {"deepspeed", "fsdp"}, "lightning": {"deepspeed", "fsdp"},
     "unsloth": {"transformers", "trl"}, "xtuner": {"transformers", "deepspeed", "fsdp"},
-    "optimum-habana": {"transformers", "deepspeed"}, "pai-megatron-patch": {"megatron-lm"},
+    "optimum-habana": {"transformers", "deepspeed"},
+    "pai-megatron-patch": {"megatron-lm", "megatron-core"},
     "flagscale": {"megatron-lm", "megatron-core"}, "nxd": {"nemo"}, "nanogpt": {"fsdp"},
     "litgpt": {"fsdp"}, "olmo-core": {"fsdp"}, "nanotron": {"fsdp"},
     "diffusers": {"transformers", "accelerate", "deepspeed", "fsdp"},
@@ -170,9 +176,9 @@ _LIBRARIES = (
 
 
 OF_PROGRAMS = {
-    "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
-    "训练引擎", "フレームワーク", "ライブラリ", "프레임워크", "라이브러리", "bibliothek",
-    "bibliothèque", "biblioteca", "фреймворк", "библиотека",
+    "framework", "system", "library", "trainer", "software", "codebase", "program",
+    "框架", "训练框架", "训练引擎", "フレームワーク", "ライブラリ", "프레임워크", "라이브러리",
+    "bibliothek", "bibliothèque", "biblioteca", "фреймворк", "библиотека",
 }  # fmt: skip
 """Labels of columns that name with what each row was trained."""
 
@@ -297,12 +303,22 @@ def _packed(text: str) -> list[Program]:
     ]
 
 
+_DEEPSPEED_FOLDER = r"(?i:megatron-deepspeed)[\w.-]*/(?:[\w.-]+/)*pretrain_gpt\.py"
+"""The script of Megatron-LM in the folder of the program that is made of it."""
+
+
 def started(text: str) -> list[Program]:
-    """The program that a command starts, if it is one."""
+    """The program that a command starts, if it is one.
+
+    >>> [each.name for each in started("python Megatron-DeepSpeed/pretrain_gpt.py --bf16")]
+    ['megatron-deepspeed']
+    """
     if (command := _compiled(_COMMAND).search(text)) is None:
         return []
     name = list(COMMANDS)[int((command.lastgroup or "c0")[1:])]
-    if name == "megatron-lm" and "--deepspeed" in text:
+    if name == "megatron-lm" and (
+        "--deepspeed" in text or _compiled(_DEEPSPEED_FOLDER).search(text)
+    ):
         name = "megatron-deepspeed"
     return [Program(name, "", command.start())]
 

@@ -117,6 +117,9 @@ _OF_BOTH = re.compile(
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
+_TOGETHER = re.compile(r"\s(?:all )?(?:together|combined|in total|altogether)$", re.IGNORECASE)
+"""Behind the devices of a remark, which it leaves what they are: `(8 GPUs together)`."""
+
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
 _RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines", "hosts"}
@@ -480,6 +483,8 @@ def said(label: str) -> Said | None:
         return whole._replace(scale=whole.scale * scale, nominal=True) if whole else None
     if _FOREIGN.search(label):
         return None
+    if either := _either(label):
+        return either
     if several := _SEVERAL_STEPS.search(label):
         count = int(several[2].replace(",", "")) * (1000 if several[3] else 1)
         long = _IN_LONG_UNITS.search(label)
@@ -509,14 +514,29 @@ def said(label: str) -> Said | None:
     return None
 
 
+def _either(label: str) -> Said | None:
+    """Meaning of a label of two rates of which each row has the one of what it counts.
+
+    >>> said("images/s or sequences/s").field, said("tokens/s or samples/s")
+    ('item_rate', None)
+    """
+    one, _, other = label.partition(" or ")
+    if "/" not in one or "/" not in other:
+        return None
+    rates = [told for each in (one, other) if (told := said(each))]
+    known = {told.field for told in rates} <= {"item_rate", "samples_per_s"}
+    plain = all(told.scale == 1.0 for told in rates)
+    return Said("item_rate") if len(rates) > 1 and known and plain else None
+
+
 def _words(label: str) -> Words:
     over: list[str] = []
     under: list[str] = []
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
-        bare = remark.strip()
+        bare = _TOGETHER.sub("", remark.strip())
         whole = _OF_ALL.fullmatch(bare) or _EVERY.match(bare)
-        counted = whole and split(remark)[-1] in DEVICE | _RUNNING
+        counted = whole and split(bare)[-1] in DEVICE | _RUNNING
         counted = counted or bare.casefold() in _THE_SUM or bool(_THE_WHOLE.fullmatch(bare))
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
