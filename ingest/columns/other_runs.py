@@ -89,7 +89,8 @@ _ADVISED = deferred(
 
 _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
-    r"|\btried\b[^.;]{0,60},? (?:which|but)\b|\bOOM(?:s|ed|['’]d)\b(?! (?:row|cell|entr|mark|mean))"
+    r"|\balso tried\b[^.;]{0,60},? (?:which|but)\b"
+    r"|\bOOM(?:s|ed|['’]d)\b(?! (?:row|cell|entr|mark|mean))"
     r"|\bdiverge[sd]?\b|\bdid(?: not|n['’]t)\b(?! (?:use|apply|need) (?:any )?(?:(?:gradient|batch"
     r"|activation) (?:accumulation|check-?pointing|recomputation)"
     r"|(?:tensor|pipeline|model|context|expert)[a-z, ]{0,24}[ -]parallelism)\b"
