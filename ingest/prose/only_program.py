@@ -391,8 +391,8 @@ def _said(block: _Block) -> Iterator[_Named]:
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
         speaks = _MEASURED.search(about) or _LABELLED.match(sentence)
-        aside = any(each.match(sentence) for each in (_FORKS, _OF_ONE_SIZE))
-        aside = aside or _OTHERWISE.search(sentence)
+        begins_aside = _FORKS.match(sentence) or _OF_ONE_SIZE.match(sentence)
+        aside = begins_aside or _OTHERWISE.search(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
             if not (told and _is_said(sentence, told.program, speaks=bool(speaks))):
