@@ -477,7 +477,7 @@ class Binder:
         programs = self.context.programs if tabled else {}
         at = next((at for at in reversed(section) if at in programs), 0)
         if tabled or not self._met_others(section):
-            apart = tabled and ("seq_len" in self._own or self._are_apart(self._uniform, section))
+            apart = tabled and ("seq_len" in self._own or self._is_apart(section))
             dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
@@ -492,6 +492,13 @@ class Binder:
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
             yield ({"program": programs[at]} if at in programs else {}), OF_PROGRAM
+
+    def _is_apart(self, section: Section) -> bool:
+        """Whether the length of all statements is that of other rows: of another table below the
+        heading, or of a command that starts one of several that the document measures."""
+        length = self._uniform.get("seq_len")
+        of_one = length is not None and length.line in self.context.commands
+        return self._are_apart(self._uniform, () if of_one else section)
 
     def _names_another(self, program: Cell | None) -> bool:
         """Whether the document, or a section of it, says to train with another program than one."""

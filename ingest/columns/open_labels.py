@@ -961,12 +961,14 @@ def _sizes_of_batches(texts: Set[str]) -> bool:
 
     >>> _sizes_of_batches({"8", "16", "24"}), _sizes_of_batches({"1", "2", "3"})
     (True, False)
+    >>> _sizes_of_batches({"1", "4"}), _sizes_of_batches({"1", "101"})
+    (True, False)
     """
     sizes = sorted(map(_count, texts))
     steps = {b - a for a, b in pairwise(sizes)}
-    return (
-        len(sizes) > 1 and sizes[0] > 0 and (sizes[0] % 2 == 0 or len(steps) > 1) and steps != {1}
-    )
+    doubled = all(size > 0 and size & (size - 1) == 0 for size in sizes)
+    no_count = bool(sizes) and (sizes[0] % 2 == 0 or len(steps) > 1 or doubled)
+    return len(sizes) > 1 and sizes[0] > 0 and no_count and steps != {1}
 
 
 _AGAIN_LABEL = "activation checkpointing"

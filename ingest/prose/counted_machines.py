@@ -680,10 +680,13 @@ _OF_THOSE = deferred(
 
 _OF_A_NUMBER_ELSE = deferred(
     r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$"
-    r"|\b(?:batch(?:es)?|bs|bsz|GBS|MBS|samples|sequences|tokens)\b[^,;.()0-9]{0,24}$",
+    r"|\b(?:batch(?:es)?|bs|bsz|GBS|MBS|samples|sequences|tokens)\b[^,;.()0-9]{0,24}$"
+    r"|\b(?:NIC|HCA|adapter|rail|link|port|socket|CPU|core|switch|disk|drive|SSD|NVMe|cable)"
+    r"(?:e?s)?[*_`]{0,2}[ ,(:=]{1,3}$",
     re.IGNORECASE,
 )
-"""In front of a number for each machine: it is a degree or a batch, and counts no devices."""
+"""In front of a number for each machine: it is a degree, a batch or parts of another kind, and
+counts no devices."""
 
 
 def _number(word: str) -> float:

@@ -287,7 +287,7 @@ def only_programs(
                 told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
             continue
-        if name and (of_it := _in_version(block, name)):
+        if of_it := _in_version(block, name) or _of_two_words(block, title):
             by_section.setdefault(at, []).append(of_it)
         titled += _introduced(block, name, title)
         by_section.setdefault(at, []).extend(_said(block))
@@ -297,6 +297,7 @@ def only_programs(
         by_section.setdefault(0, []).append(listed)
     by_section.setdefault(0, []).extend([*_started(prose, tabled), *_itemised(prose, tabled)])
     titled += [*_of_its_command(prose, tabled, name), *_of_its_script(prose, tabled)]
+    titled += [] if titled else _in_version_of_its_command(prose, tabled)
     every = [
         each for section, many in by_section.items() for each in many
         if not _of_its_own_tables(section, headings, tabled)
@@ -394,7 +395,8 @@ def _said(block: _Block) -> Iterator[_Named]:
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
         speaks = bool(_MEASURED.search(about) or _LABELLED.match(sentence))
-        aside = _OTHERWISE.search(sentence) or _OF_ONE_SIZE.match(sentence)
+        begins_aside = _FORKS.match(sentence) or _OF_ONE_SIZE.match(sentence)
+        aside = begins_aside or _OTHERWISE.search(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
             speaks = speaks or (told is not None and _opens(block, sentence, told.program))
@@ -573,7 +575,7 @@ _ITS_VERSION = deferred(
 def _in_version(block: _Block, name: str) -> _Named | None:
     """The program after which a document is called, where a sentence says in which version of it
     all was measured: `以下数据均在 v1.2.0 下测得`."""
-    if _is_other(name) or model_named(name) is not None:
+    if not name or _is_other(name) or model_named(name) is not None:
         return None
     begin = 0
     for sentence in sentences(block.text):
@@ -585,7 +587,40 @@ def _in_version(block: _Block, name: str) -> _Named | None:
     return None
 
 
+_OF_TWO_WORDS = deferred(
+    rf"{_WITH}(?P<name>[A-Z][A-Za-z0-9]{{1,24}} [A-Z][A-Za-z0-9]{{2,24}}){_NUMBERED}"
+)
+
+
+def _of_two_words(block: _Block, title: str) -> _Named | None:
+    """The program of two words, with which the title begins, in whose version a sentence says
+    that all was measured: `measured with Basalt Forge v0.7` below `# Basalt Forge speed`."""
+    begin = 0
+    for sentence in sentences(block.text):
+        found = [
+            each for each in _OF_TWO_WORDS.finditer(sentence)
+            if re.match(rf"\W*{each['name']}\b", title)
+        ]  # fmt: skip
+        if len(found) == 1 and _MEASURED.search(sentence) and not _OTHERWISE.search(sentence):
+            (one,) = found
+            name, at = one["name"], begin + one.start("name")
+            if not (_is_other(name) or model_named(one[0]) or _OF_MODELS.match(name)):
+                return _Named(Program(name, one["version"], at), *block.place(at))
+        begin += len(sentence)
+    return None
+
+
+_FORKED = r"is (?:an?|our|the)(?: [\w.-]+){0,3}? (?:fork|derivative) of\b"
+
+_FORKS = deferred(
+    r"\W*(?!(?:Our|The|This|It|That|Which|What|Code|Everything|All)\b)"
+    rf"[A-Z][\w.-]{{2,40}}\W{{1,3}}{_FORKED}"
+)
+"""How a sentence begins on what a program was made of, and is no longer."""
+
 _TRAINS = (
+    rf"(?P<made>{_FORKED}|is (?:the|our)(?: [\w.-]+){{0,3}}? (?:code|implementation|repository)"
+    r" (?:for|of|behind) (?:our|the|this) (?:[\w-]+ ){0,2}(?:paper|report)\b)|"
     r"(?:(?:pre-?)?trains|fine-?tunes|trainiert|entra[îi]ne)\b"
     r"|(?P<is>(?:is|ist|est) (?:an?|our|the|ein|une?|notre|unser)"
     r"(?: (?!for\b|to\b|that\b)[\w.-]+){0,4}? "
@@ -613,15 +648,20 @@ _COINED = deferred(r"[A-Za-z]+[A-Z]|[A-Z]\w*[a-z]\w*-[A-Z]")
 def _introduced(block: _Block, name: str, title: str) -> Iterator[_Named]:
     """The program that a paragraph introduces, in code or as `name`, which is all of the title of
     its document; one that it says to be a program for training, by a name that stands in the
-    `title` or is no word: `BasaltKit is a distributed training library`."""
+    `title` or is no word: `BasaltKit is a distributed training library`; and of the name in a
+    `title`, that it is a fork of one, or, where they speak of training, the code of a paper."""
     begin = 0
     for sentence in sentences(block.text):
         told = _INTRODUCED.match(sentence)
         own = (told["marked"] or told["name"]) if told else ""
         mine = own.casefold() == name.casefold()
         if told and begin == 0:
+            titled = own in _WORD.findall(title)
             mine = mine or bool(told["marked"])
-            mine |= bool(told["is"] and (own in title.split() or _COINED.match(own)))
+            mine |= bool(told["is"] and (titled or _COINED.match(own)))
+        if told and told["made"]:
+            of_training = "train" in f"{title} {sentence}".casefold() or program_named(sentence)
+            mine = begin == 0 and titled and bool(of_training)
         if told and mine and not _is_other(own) and model_named(own) is None:
             at = begin + told.start("marked" if told["marked"] else "name")
             yield _Named(Program(own, "", at), *block.place(at))
@@ -638,6 +678,20 @@ def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Itera
         if found and found["name"].casefold() == name.casefold():
             at = found.start("name")
             yield _Named(Program(found["name"], "", at), line.number, line.column + at)
+
+
+def _in_version_of_its_command(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
+    """The program that commands train with, and an item of a list names with its version:
+    `- Basalt v1.4` beside `basalt train 7b.yaml`."""
+    free = [line for line in lines if line.number not in tabled]
+    begun = {found["name"].casefold() for line in free if (found := _TRAINED_BY.match(line.text))}
+    for line in free if begun else ():
+        found = _BULLET.match(line.text) and _OF_VERSIONS.match(line.text)
+        if found and found["name"].casefold() in begun and not _is_other(found["name"]):
+            at = found.start("name")
+            yield _Named(
+                Program(found["name"], found["version"], at), line.number, line.column + at
+            )
 
 
 def _commanded(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
@@ -657,7 +711,10 @@ def _installed(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
                 yield _Named(told, line.number, line.column + each.start("name"))
 
 
-_INSTALLS = deferred(r"\b(?:pip3?|uv|conda|mamba|poetry|pdm|pixi) (?:pip )?(?:install|add)\s")
+_INSTALLS = deferred(
+    r"\b(?:pip3?|uv|conda|mamba|poetry|pdm|pixi) (?:pip )?(?:-{1,2}[a-z-]{1,20} ){0,3}"
+    r"(?:install|add)\s"
+)
 
 _PINNED = deferred(
     r"(?<![\w/.-])(?P<name>[A-Za-z][\w-]{1,40})(?:\[[\w,-]{1,40}\])?={1,2}(?P<version>[0-9][\w.]{0,16})"
@@ -685,9 +742,10 @@ _LAUNCHER = deferred(
 
 _TRAINED_BY = deferred(
     r"\s*(?:[$>%] )?(?:(?:uv|poetry|pdm|pixi) run )?(?:[A-Z_]{2,40}=\S{1,80} ){0,4}"
+    r"(?!(?:python3?|docker|podman|kubectl|c?make|just|task|bash|zsh|dvc|sky|ray|mlflow|wandb) )"
     r"(?P<name>[A-Za-z][\w.-]{2,40}) (?:pre-?|fine-?)?(?:train|tune|sft)\b(?! [a-z]+ )"
 )
-"""A command with a name that trains."""
+"""A command with a name that trains, and is none that starts others."""
 
 
 def _of_its_script(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:

@@ -1032,7 +1032,11 @@ def _opened_for(lines: Sequence[Line], at: int) -> Cell | None:
 LONGEST_COMMAND = 12
 """Lines of a command behind the one that opens it."""
 
-_OPTION = re.compile(r"(?:^|\s)--[a-z]")
+_OPTION = re.compile(
+    r"(?:^|\s)--[a-z]|^\s*(?:[$>] )?(?:[A-Z][A-Z0-9_]{0,40}=\S{1,80} ){1,16}"
+    r"(?:bash|sh|srun|sbatch|python3?|torchrun|deepspeed|accelerate|\./\S)"
+)
+"""An option of a command, or the variables that stand in front of one."""
 
 _TAGS = re.compile("</?[a-z][^<>]*>")
 

@@ -517,10 +517,32 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         if at not in own and shared[at].spec is None:
             of_one = next(filter(None, (of_name(label, name, schema) for name in names)), None)
             own |= {at: of_one} if of_one else {}
+    held |= {column.spec.name for _, column in own.values() if column.spec}
+    for at, label in enumerate(labels):
+        of_one = None
+        if at not in own and shared[at].spec is None:
+            of_one = _by_a_part(label, names, schema)
+        if of_one and of_one[1].spec and of_one[1].spec.name in held:
+            own[at] = of_one
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
     sides = _with_settings(sides, labels, schema)
     placed = {at for each in sides.values() for at in each}
     return _beside_each_other(common(shared, placed), sides, schema)
+
+
+def _by_a_part(label: str, names: Collection[str], schema: Schema) -> tuple[str, Column] | None:
+    """The column of a label that names a side by its first or its last word, which no other side
+    has: `ring memory` beside `Ulysses TGS | Ulysses memory | zig-zag ring TGS`."""
+    told = list[tuple[str, Column]]()
+    for name in names:
+        words = name.split()
+        theirs = {word for other in names if other != name for word in other.split()}
+        for part in dict.fromkeys((words[0], words[-1])) if len(words) > 1 else ():
+            lettered = len(part) > len("of") and part not in theirs and any(map(str.isalpha, part))
+            if lettered and not set(split(english(part))) & (_NO_SIDE | PARTS_OF_MEMORY):
+                found = of_name(label, part, schema)
+                told += [(name, found[1])] if found else []
+    return told[0] if len(told) == 1 else None
 
 
 def with_quantities_beside(groups: Sequence[Group], schema: Schema) -> tuple[Group, ...]:

@@ -31,10 +31,11 @@ _PER = rf"(?:[^0-9\w;.。]{{0,3}}(?:per|each|/) ?(?P<of>{_PART})\)?)?"
 _BEFORE = re.compile(
     rf"(?:(?P<count>[1-9][0-9]?) ?[x×*] ?)?{_RATE}{_PER}"
     rf"(?P<gap>[^0-9,;。.|，]{{0,16}}?)(?P<kind>{_KIND})"
-    rf"(?:[A-Za-z ]{{0,24}}?(?:per|each|/) ?(?P<then>{_PART}))?",
+    rf"(?:[A-Za-z ]{{0,24}}?(?:per|each|/) ?(?P<then>{_PART})"
+    r"|,? ?\(?(?P<cards>[1-9][0-9]?) (?:per|in each|on each) (?:node|server|host|machine)\b\)?)?",
     re.IGNORECASE,
 )
-"""`8x 400 Gb/s InfiniBand`, `1600 Gbps node-node interconnect`."""
+"""`8x 400 Gb/s InfiniBand`, `1600 Gbps node-node interconnect`, `400G NICs (8 per node)`."""
 
 _BEHIND = re.compile(
     rf"(?:(?<![\w.-])(?P<cards>[1-9][0-9]?) (?:[A-Za-z]+ )?)?(?P<kind>{_KIND})"
@@ -72,16 +73,23 @@ _OF_NODE = re.compile(r"node-(?:to-)?node|bandwidth", re.IGNORECASE)
 """Words of a network by which its rate is that of a whole node."""
 
 _ELSEWHERE = re.compile(
-    r"\b(?:achiev\w+|measur\w+|reach\w*|busbw|algbw|utili[sz]\w+|attain\w*|observed|up to|at least"
+    r"(?<=\w\W)measur\w+|\b(?:measur\w+(?! (?:on|with|in)\b)|achiev\w+|reach\w*|busbw"
+    r"|algbw|utili[sz]\w+|attain\w*|observed|up to|at least"
     r"|instead|unlike|versus|vs|compared?|than|would|could|if|future|slower|faster|upgrad\w+|without"
     r"|require\w*|recommend\w*|disk|storage|file ?system|NFS|Lustre|management|download)\b",
     re.IGNORECASE,
 )
 """Words beside which a rate is not that of the network that runs used."""
 
-_MARKS = ("infiniband", "roce", "ethernet", "gb/s", "gbps", "gbit", "tb/s", "tbps")
+_MARKS = (
+    "infiniband", "roce", "ethernet", "gb/s", "gbps", "gbit", "tb/s", "tbps",
+    "00g ib", "00g nic", "00g ndr", "00g hdr", "00g edr",
+)  # fmt: skip
 
-FORMS = r"(?i:infiniband|\broce\b|[0-9]g ethernet|gb/s|gbps|gbit|[0-9] tb/s|[0-9] ?tbps)"
+FORMS = (
+    r"(?i:infiniband|\broce\b|[0-9]g ethernet|00g (?:ib|nics?|[nhe]dr)\b|gb/s|gbps|gbit|[0-9] tb/s"
+    r"|[0-9] ?tbps)"
+)
 """Found in every line that may give a rate of a network, in polars' syntax."""
 
 LARGEST = 25_600e9 / 8
