@@ -102,14 +102,19 @@ def _alike(run: Sequence[_Block], block: _Block) -> bool:
     return near and len(first & mine) >= FEWEST and 2 * len(first & mine) >= len(first | mine)
 
 
+def of_results(labels: Sequence[str]) -> bool:
+    """Whether labels say what was measured of runs and how they ran, and count no steps."""
+    if len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
+        return False
+    fields = {found.field for each in labels if (found := said(each))}
+    set_up = {configured_by(each) for each in labels}
+    return bool((fields & _OF_STEPS and any(set_up)) or (fields & _RATED and set_up & _SPREAD))
+
+
 def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
     """The grid of a run of blocks, if they are of results."""
     labels = list(dict.fromkeys(label for block in run for label in block.cells))
-    if len(run) < 2 or len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
-        return
-    fields = {found.field for each in labels if (found := said(each))}
-    set_up = {configured_by(each) for each in labels}
-    if not (fields & _OF_STEPS and any(set_up)) and not (fields & _RATED and set_up & _SPREAD):
+    if len(run) < 2 or not of_results(labels):
         return
     first = lines[run[0].begin]
     head = GridRow(first, tuple(GridCell(each, first.number, first.column) for each in labels))
