@@ -194,7 +194,8 @@ def _measured_of_one(cells: Mapping[str, GridCell]) -> bool:
 
 
 _IN_UNIT = re.compile(
-    r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/[A-Za-z]+)?)"
+    r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?"
+    r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:(?:/|\sper\s)[A-Za-z]+)?)"
 )
 
 _ITEM = re.compile(
@@ -233,6 +234,15 @@ _OF_ANOTHER = re.compile(
 """Words of a line that opens a list of rates of something else than training."""
 
 
+_QUANTITY = re.compile(
+    r"(?:(?:peak|max\.?|mean|avg\.?|average|median|total|training|gpu|achieved) ){0,2}"
+    r"(?:throughput|speed|performance|memory|vram|utili[sz]ation"
+    r"|(?:(?:step|iteration) )?(?:time|rate))(?: (?:per|used|usage)\b.{0,20})?",
+    re.IGNORECASE,
+)
+"""The name of an item that is what was measured, and no run."""
+
+
 class _Item(NamedTuple):
     """An item of a list: its name, and the cells of what it has measured by their labels; the one
     of a run that ended without a number has none."""
@@ -263,6 +273,8 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
     over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
     if len(set(fields)) < len(labels) or _OF_ANOTHER.search("".join(near[-1:])):
         return False
+    if any(_QUANTITY.fullmatch(item.name.text) for item in items):
+        return False  # items of one run: `results_of_one_run`
     if any(map(_NOT_MEASURED.search, over)):
         return False
     if len(labels) == 1:

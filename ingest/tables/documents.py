@@ -174,7 +174,7 @@ _PER = re.compile(
     r"([~≈]?[0-9][0-9.,]{0,12} ?[kKM]? ?)"
     r"((?:tok(?:en)?s?|samples?|seq(?:uence)?s?|im(?:a?ge?)?s?)(?:/s)?|[GTP]FLOPs?(?:/s)?"
     r"|[GTP]FLOPS)( per s(?:ec(?:ond)?)?)?"
-    r"( per (?:GPU|[HXNTD]PU|device|chip|card|accelerator))?"
+    r"( per (?:GPU|GCD|[HXNTD]PU|device|chip|card|accelerator))?"
 )
 
 
