@@ -469,6 +469,8 @@ def said(label: str) -> Said | None:
     ('model_flops_rate', 1000.0, None)
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
+    >>> said("% of peak FLOPS (MFU)").scale, said("Peak MFU (%)"), said("% of peak")
+    (0.01, None, None)
     >>> said("Step time (s), median (min – max)").field, said("Step time (s), std")
     ('step_time', None)
     """
@@ -565,7 +567,9 @@ def _utilisation(words: Words) -> Said | None:
         kinds |= {"mfu"}  # `Model FLOPS util.`
     known = {"mfu", "hfu", "%", "/", "bf16", "utilization", "achieved"}
     rest = _left(words.every(), known, DEVICE)
-    if {"of", "peak"} <= set(words.beside) and "peak" not in words.over:  # `MFU (% of FP8 peak)`
+    before = {"of", "peak", "%"} <= set(words.over) and kinds & set(words.beside)
+    behind = {"of", "peak"} <= set(words.beside) and "peak" not in words.over
+    if before or behind:  # `% of peak (MFU)`, `MFU (% of FP8 peak)`
         rest -= {"of", "peak", "the", "fp8", "fp16", "dense", "theoretical", "hardware"}
     rest -= {"model", "flop", "flops", "compute"} if kinds == {"mfu"} else {"flop", "flops"}
     if len(kinds) != 1 or rest - ({"hardware"} if "utilization" in words.every() else set()):
