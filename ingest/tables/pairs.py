@@ -61,7 +61,7 @@ _CHANGED = re.compile(
 """A quantity and what each of its two numbers is of: `TFLOPS/GPU (before → after)`."""
 
 _SIDES = re.compile(rf"([A-Za-z][\w .-]{{1,29}}?){_ARROW}([A-Za-z][\w .-]{{1,29}})")
-"""What each of two numbers is of, and nothing else."""
+"""Two words around an arrow, one for each of two numbers."""
 
 _DIGIT = re.compile("[0-9]")
 
@@ -730,7 +730,7 @@ class _PartsNamed(NamedTuple):
 
 
 def _parts_named(grid: Grid, at: int, schema: Schema, above: Sequence[Line]) -> _PartsNamed:
-    """What the cells of a column hold, by its label, by a sentence above, by their units."""
+    """Names of what the cells of a column hold, by its label, a sentence above or their units."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     label = plain(grid.heads[-1].cells[at].text)
     name = _free(label, schema) if at and not _RESULTS.fullmatch(label) else label
