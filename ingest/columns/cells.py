@@ -806,8 +806,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             record.cells[name] = Cell(digits, at.line, at.column, scale, kind, law=law)
             return
     share = _SHARE.fullmatch(plain(text)) if _OF_SHARES.fullmatch(plain(column.label)) else None
-    if share and (name := share[2].casefold()) not in record.cells:
-        record.cells[name] = Cell(share[1], at.line, at.column + text.find(share[1]), 0.01)
+    if share and (field := share[2].casefold()) not in record.cells:
+        record.cells[field] = Cell(share[1], at.line, at.column + text.find(share[1]), 0.01)
         return
     if text:
         record.other.append((column.label, text))

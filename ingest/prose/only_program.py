@@ -406,7 +406,7 @@ def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
     """Whether a sentence, which perhaps speaks of runs, says that a program was used: it begins
     with it or leads to it, or its version opens brackets or is an item of a list of nouns."""
     before = sentence[: program.at].rstrip("`*_ ")
-    nouns = sentence[_OF_ALL_RUNS.match(sentence).end() :]
+    nouns = _OF_ALL_RUNS.sub("", sentence, count=1)
     listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(nouns)
     if listed and program.version and (_FORMAT_IN.search(sentence) or devices(sentence)):
         return True
@@ -426,7 +426,7 @@ def _is_item(sentence: str, program: Program) -> bool:
 _BEGINS_ITEM = deferred(r",\s*(?:[\w-]+ (?:of|from|in))?$")
 
 _OF_ALL_RUNS = deferred(
-    r"(?:\W*(?:(?:all|the|our|these) ){0,2}(?:training )?(?:runs?|jobs?|tests?|measurements):)?",
+    r"^\W*(?:(?:all|the|our|these) ){0,2}(?:training )?(?:runs?|jobs?|tests?|measurements):",
     re.IGNORECASE,
 )
 """In front of a list of what runs have in common: `All runs: bf16, torchtitan.`"""
