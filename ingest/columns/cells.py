@@ -805,6 +805,10 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             law = OF_NOTHING if measure.si == "1/s" else None
             record.cells[name] = Cell(digits, at.line, at.column, scale, kind, law=law)
             return
+    share = _SHARE.fullmatch(plain(text)) if _OF_SHARES.fullmatch(plain(column.label)) else None
+    if share and (field := share[2].casefold()) not in record.cells:
+        record.cells[field] = Cell(share[1], at.line, at.column + text.find(share[1]), 0.01)
+        return
     if text:
         record.other.append((column.label, text))
     if said := _ended(column.label, plain(text)):
@@ -821,10 +825,20 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
 
 
 _IN_TOTAL = re.compile(
-    r"(?<=[0-9] )(?:total|overall|aggregated?)(?: output)? (?=[A-Za-z]+ ?/ ?s(?:ec(?:ond)?)?\W*$)",
+    r"(?<=[0-9kM] )(?:total|overall|aggregated?)(?: output)? (?=[A-Za-z]+ ?/ ?s(?:ec(?:ond)?)?\W*$)"
+    r"|(?<=/s) (?:in )?(?:total|overall|aggregated?)(?=\W*$)",
     re.IGNORECASE,
 )
-"""Whose a rate is, between it and its unit: `933,262 total tokens/sec`."""
+"""Whose a rate is, between it and its unit or behind that: `933,262 total tokens/sec`."""
+
+_SHARE = re.compile(r"[~≈]?\s?([0-9]{1,2}(?:\.[0-9]{1,3})?)\s?%\s?(MFU|HFU)")
+
+_OF_SHARES = re.compile(
+    r"(?:(?:model|hardware|gpu|device|compute|flops?|training) ){0,2}"
+    r"(?:utili[sz]ation|efficiency|performance|results?|throughput|speed|achieved)",
+    re.IGNORECASE,
+)
+"""Labels of columns whose cells may say themselves that they are shares of a peak: `41% MFU`."""
 
 _RATE_WITHIN = re.compile(
     r"(?<![0-9.,])[0-9][0-9,]*(?:\.[0-9]+)?"

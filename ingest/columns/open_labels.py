@@ -64,6 +64,9 @@ _IS = (
 
 _SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ _-]?sizes?)?|bs)[`*_\"]*"
 
+_AXIS = r"\b(?:columns?|rows?|header|across|down)(?:\s?[:=]| (?:is|are|gives?|shows?|holds?))?\s"
+"""In front of the name of an axis: `Rows: GPUs. Columns: batch size per GPU.`"""
+
 _OF_ONE = re.compile(
     rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "
     rf"|on (?:each|one|a single) |that of (?:each|one) ){_DEVICES}\b"
@@ -72,7 +75,7 @@ _OF_ONE = re.compile(
     rf"(?:on|per|for|in|of) (?:(?:one|an?|each|every|a single) )?{_DEVICES}\b"
     rf"|\bbatch[ _-]?sizes?[`*_\"]* [(（](?:always |all )?(?:per|on each|of each)[ -]"
     rf"{_DEVICES}[)）]"
-    rf"|^\W*(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
+    rf"|(?:^\W*|{_AXIS})(?:the |all |our )?batch(?:[ -]?sizes?)?(?:,| (?:given|stated|quoted))? "
     rf"(?:per|on each) {_DEVICES}\W*$"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
@@ -94,6 +97,7 @@ _OF_ALL = re.compile(
     rf"|for all|of all|of the whole job|(?:the )?number of [\w ]{{1,24}} in (?:an?|the|one) "
     r"(?:global|total) batch)\b"
     rf"|\bcolumn (?:{_IS}|gives|holds|shows|lists) (?:the )?[`*_]*(?:global|total) batch\b"
+    rf"|{_AXIS}(?:the )?(?:global|total) batch(?:[ -]?sizes?)?\W*$"
     r"|批(?:次|量)?大小(?:均|都)?(?:为|是|指)(?:全局|总)"
     r"|(?:(?<!マイクロ)バッチ(?:サイズ)?|列)は ?(?:すべて|全て)?"
     r"(?:全体(?!で)|グローバル|合計|総バッチ)",
@@ -1224,6 +1228,8 @@ def whose_batch(text: str) -> frozenset[str]:
     """Whose batches are, in the words of labels, as the sentences of a text say.
 
     >>> whose_batch("Batch size is per GPU. All on 8 GPUs."), whose_batch("batch sizes are global")
+    (frozenset({'micro'}), frozenset({'global'}))
+    >>> whose_batch("Rows are GPUs, columns the batch per GPU."), whose_batch("Rows: total batch.")
     (frozenset({'micro'}), frozenset({'global'}))
     >>> whose_batch("The batch is the number of utterances on one GPU.")
     frozenset({'micro'})

@@ -1,11 +1,11 @@
 """JSON documents as grids: lists of objects, data frames, objects by name, lines of objects.
 
-In: the lines of a document that is JSON from end to end, or in each of its lines. Out: a `Grid` for
-each table in it, wherever it stands: a list of objects (one a row, its keys the columns), a frame
-of `columns` and `data`, an object of lists of the same length or of columns by row, objects of the
-same keys by the names of rows; and the document itself, where it is one flat object. Objects inside
-the object of a row are flattened, their keys joined by points (`config.tp`); numbers keep their
-digits. Lists and lines that count steps are a log, no table.
+In: the lines of a document that is JSON from end to end, or in each of its lines, or between
+fences. Out: a `Grid` for each table in it, wherever it stands: a list of objects (one a row, its
+keys the columns), a frame of `columns` and `data`, an object of lists of the same length or of
+columns by row, objects of the same keys by the names of rows; and the document itself, where it is
+one flat object. Objects inside the object of a row are flattened, their keys joined by points
+(`config.tp`); numbers keep their digits. Lists and lines that count steps are a log, no table.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from assay.ingest.grids.grid import MOST_PLACES, Grid, GridCell, GridRow
+from assay.ingest.grids.value_blocks import of_results
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.terms import COUNTERS, configured_by, normalise
@@ -72,6 +73,25 @@ def json_records(lines: Sequence[Line]) -> Iterator[Grid]:
         begin = bisect_right(starts, table.begin) - 1
         remark: Literal["", "alone"] = "alone" if table.alone else ""
         yield Grid("json", begin, end, (head,), rows, remark=remark, exact=False)
+
+
+_FENCE = re.compile(r"\s{0,8}(?:```|~~~)(?:json(?:l|c|lines)?|ndjson)?\s*", re.IGNORECASE)
+
+_CLOSED = re.compile(r"\s{0,8}(?:```|~~~)\s*")
+
+
+def fenced_records(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table of results between the fences of a text; settings of a run are no table."""
+    at = 0
+    while at < len(lines):
+        begin = at = at + 1
+        if not _FENCE.fullmatch(lines[at - 1].text) or not begins_json(lines[begin : begin + 1]):
+            continue
+        while at < len(lines) and not _CLOSED.fullmatch(lines[at].text):
+            at += 1
+        for grid in json_records(lines[begin:at]):
+            if of_results([label.rpartition(".")[2] for label in grid.header()]):
+                yield replace(grid, begin=grid.begin + begin, end=grid.end + begin)
 
 
 class _Cell(NamedTuple):

@@ -102,14 +102,19 @@ def _alike(run: Sequence[_Block], block: _Block) -> bool:
     return near and len(first & mine) >= FEWEST and 2 * len(first & mine) >= len(first | mine)
 
 
+def of_results(labels: Sequence[str]) -> bool:
+    """Whether labels say what was measured of runs and how they ran, and count no steps."""
+    if len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
+        return False
+    fields = {found.field for each in labels if (found := said(each))}
+    set_up = {configured_by(each) for each in labels}
+    return bool((fields & _OF_STEPS and any(set_up)) or (fields & _RATED and set_up & _SPREAD))
+
+
 def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
     """The grid of a run of blocks, if they are of results."""
     labels = list(dict.fromkeys(label for block in run for label in block.cells))
-    if len(run) < 2 or len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
-        return
-    fields = {found.field for each in labels if (found := said(each))}
-    set_up = {configured_by(each) for each in labels}
-    if not (fields & _OF_STEPS and any(set_up)) and not (fields & _RATED and set_up & _SPREAD):
+    if len(run) < 2 or not of_results(labels):
         return
     first = lines[run[0].begin]
     head = GridRow(first, tuple(GridCell(each, first.number, first.column) for each in labels))
@@ -189,7 +194,8 @@ def _measured_of_one(cells: Mapping[str, GridCell]) -> bool:
 
 
 _IN_UNIT = re.compile(
-    r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/[A-Za-z]+)?)"
+    r"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?"
+    r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:(?:/|\sper\s)[A-Za-z]+)?)"
 )
 
 _ITEM = re.compile(
@@ -235,6 +241,15 @@ _OF_ANOTHER = re.compile(
 """Words of a line that opens a list of rates of something else than training."""
 
 
+_QUANTITY = re.compile(
+    r"(?:(?:peak|max\.?|mean|avg\.?|average|median|total|training|gpu|achieved) ){0,2}"
+    r"(?:throughput|speed|performance|memory|vram|utili[sz]ation"
+    r"|(?:(?:step|iteration) )?(?:time|rate))(?: (?:per|used|usage)\b.{0,20})?",
+    re.IGNORECASE,
+)
+"""The name of an item that is what was measured, and no run."""
+
+
 class _Item(NamedTuple):
     """An item of a list: its name, and the cells of what it has measured by their labels; the one
     of a run that ended without a number has none."""
@@ -265,6 +280,8 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
     over = [*near[-1:], *(text for text in near if text.startswith(("#", "=", "**")))]
     if len(set(fields)) < len(labels) or _OF_ANOTHER.search("".join(near[-1:])):
         return False
+    if any(_QUANTITY.fullmatch(item.name.text) for item in items):
+        return False  # items of one run: `results_of_one_run`
     if any(map(_NOT_MEASURED.search, over)):
         return False
     if len(labels) == 1:

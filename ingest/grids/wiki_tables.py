@@ -212,17 +212,16 @@ def _count(columns: str) -> int:
 
 def _of_width(cells: Sequence[Ragged], width: int) -> list[_Row]:
     """Rows that fill their width, with what spans them from above; nothing where they do not."""
-    rows, left, below = [_Row()], width, dict[int, int]()
+    rows, left, below = [_Row()], width, list[int]()
     for cell in cells:
         if left <= 0:
-            below = {n - 1: held for n, held in below.items() if n > 1}
             rows.append(_Row())
-            left = width - sum(below.values())
+            left = width - (below.pop(0) if below else 0)
         rows[-1].cells.append(cell)
         left -= cell.columns
-        if cell.rows > 1:
-            for n in range(1, cell.rows):
-                below[n] = below.get(n, 0) + cell.columns
+        below += [0] * (cell.rows - 1 - len(below))
+        for n in range(cell.rows - 1):
+            below[n] += cell.columns
     return rows if left == 0 else []
 
 

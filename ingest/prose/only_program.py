@@ -68,7 +68,8 @@ _WITH = (
     r"|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com|с (?:помощью|использованием)|на (?:базе|основе))"
     r"[\s,]+(?:(?:the|our|its|own|plain|version|HF"
-    r"|NVIDIA(?:'s)?|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?|internal|private"
+    r"|(?:NVIDIA|AMD|Intel|Huawei)(?:'s)?|ROCm|Hugging ?Face(?:'s)?|de[rmn]?|das|le|la|une?|an?"
+    r"|internal|private"
     r"|in-house|stock|vanilla|unmodified|upstream"
     r"|(?:(?:slightly|lightly|heavily|leicht) )?(?:modified|custom(?:i[sz]ed)?|patched|adapted"
     r"|angepasste[nmrs]?|modifizierte[nmrs]?)) ){0,3}"
@@ -175,6 +176,7 @@ Basalt 1.4`."""
 _USED = deferred(
     r"[`*_)]{0,3}(?: v?[0-9.]{1,8})? (?:(?:is|was|are|were) used|does the (?:work|training)"
     r"|wird verwendet|wurde verwendet|est utilisé)\b"
+    r"|[`*_)]{0,3} (?:training )?(?:sweeps?|jobs)\b(?=[:.,;]| (?:on|of|with|over)\b|$)"
     r"|[`*_)]{0,3}(?: v?[0-9.]{1,8})? ?(?:全参数?|LoRA|QLoRA)? ?"
     r"(?:预训练|[微精]调|训练)(?![的好出过])"
 )
@@ -411,7 +413,8 @@ def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
     """Whether a sentence, which perhaps speaks of runs, says that a program was used: it begins
     with it or leads to it, or its version opens brackets or is an item of a list of nouns."""
     before = sentence[: program.at].rstrip("`*_ ")
-    listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(sentence)
+    nouns = _OF_ALL_RUNS.sub("", sentence, count=1)
+    listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(nouns)
     if listed and program.version and (_FORMAT_IN.search(sentence) or devices(sentence)):
         return True
     settled = _FORMAT_IN.search(sentence) or len(_SETTING.findall(before)) > 1
@@ -441,9 +444,15 @@ def _is_item(sentence: str, program: Program) -> bool:
 
 _BEGINS_ITEM = deferred(r",\s*(?:[\w-]+ (?:of|from|in))?$")
 
+_OF_ALL_RUNS = deferred(
+    r"^\W*(?:(?:all|the|our|these) ){0,2}(?:training )?(?:runs?|jobs?|tests?|measurements):",
+    re.IGNORECASE,
+)
+"""In front of a list of what runs have in common: `All runs: bf16, torchtitan.`"""
+
 _WHOLE_ITEM = deferred(
-    r"(?:🤗 ?|HF |Hugging ?Face )?[\w.-]{3,24}(?P<trainer> `?\w{0,16}Trainer`?)?[`*_]{0,3}"
-    r"(?: with ZeRO[\w -]{0,8})?(?=\s*(?:,|[.;]?\s*$))"
+    r"(?:🤗 ?|HF |Hugging ?Face |MosaicML )?[\w.-]{3,24}(?P<trainer> `?\w{0,16}Trainer`?)?"
+    r"[`*_]{0,3}(?: with ZeRO[\w -]{0,8})?(?=\s*(?:,|[.;]?\s*$))"
 )
 
 _HAS_VERB = deferred(
@@ -482,8 +491,9 @@ def _stands(sentence: str, program: Program) -> bool:
 
 
 _LISTS_IT = deferred(
-    r"[\w.-]{3,24}(?: (?:for |on )?[\w.-]{2,16})?[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
-    rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*)"
+    r"[\w.-]{3,24}(?: (?:for |on )?[\w.-]{2,16}){0,2}[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
+    rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*"
+    r"|(?:block size|context(?: length)?|seq(?:uence)?(?:[ _]len(?:gth)?)?) (?:of )?[0-9,]+k?)"
     r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
 )
 """A list of nouns that begins with a program, one of which is a setting: `LitGPT, LoRA, bf16`."""

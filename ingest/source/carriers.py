@@ -41,11 +41,12 @@ _STRING = rb'"((?:[^"\\]|\\.)*)"'
 _KEY = re.compile(rb"\s*" + _STRING + rb"\s*:\s*(.*)$", re.DOTALL)
 
 _OPENED = re.compile(
-    rb'\s*\{(?:\s*"\w{1,40}"\s*:\s*(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){1,6}'
-    rb'\s*"(text)"\s*:\s*(.*)$',
+    rb'\s*(?:"(?:outputs|data)"\s*:\s*(?:\[\s*)?)?\{(?:\s*"\w{1,40}"\s*:\s*'
+    rb'(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){0,6}'
+    rb'\s*(?:"data"\s*:\s*\{\s*)?"(text|text/plain)"\s*:\s*(.*)$',
     re.DOTALL,
 )
-"""An output that is opened on one line with the keys before that of its text."""
+"""An output that is opened on one line, or its data, with the keys before that of its text."""
 
 _STRINGS = re.compile(_STRING)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -21,12 +22,17 @@ _KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*(.*)$')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 _OPENED = re.compile(
-    r'\s*\{(?:\s*"[\w/]{1,40}"\s*:\s*(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){1,6}'
-    r'\s*"(source|text|text/html|text/plain)"\s*:\s*(.*)$'
+    r'\s*(?:"(?:outputs|data)"\s*:\s*(?:\[\s*)?)?\{(?:\s*"[\w/]{1,40}"\s*:\s*'
+    r'(?:"[^"\\]{0,80}"|\{[^{}]{0,200}\}|[0-9]{1,9}|null)\s*,){0,6}'
+    r'\s*(?:"data"\s*:\s*\{\s*)?"(source|text|text/html|text/plain)"\s*:\s*(.*)$'
 )
-"""A cell or an output that is opened on one line with the keys before that of its lines."""
+"""A cell or an output that is opened on one line, or its data, with the keys before that of its
+lines."""
 
 _CELL = re.compile(r'\s*\{?\s*"cell_type"\s*:\s*"(\w+)"')
+
+_ENDS = re.compile(r"\s*\][\]},\s]*")
+"""The end of a list of lines, and of what it stands in."""
 
 
 def _key(text: str) -> re.Match[str] | None:
@@ -165,8 +171,11 @@ def above_outputs(lines: Sequence[Line]) -> dict[int, int]:
 
 def written(lines: Sequence[Line]) -> list[Line]:
     """The lines of a notebook with what its Markdown cells say in the place of their strings."""
-    said = {line.number: line for line in markdown_cells(lines) if line.text}
-    return [said.get(line.number, line) for line in lines]
+    said = defaultdict[int, list[Line]](list)
+    for line in markdown_cells(lines):
+        if line.text:
+            said[line.number].append(line)
+    return [each for line in lines for each in said.get(line.number, (line,))]
 
 
 def printed(lines: Sequence[Line]) -> list[Line]:
@@ -176,9 +185,9 @@ def printed(lines: Sequence[Line]) -> list[Line]:
     inside, html = False, False
     for line in lines:
         if key := _key(line.text):
-            html = key[1] == "text/html" or (html and key[1] != "data")
+            html = key[1] == "text/html" or (html and key[1] not in ("data", "source", "text"))
             inside = key[1] in KEYS and not html and key[2].strip() == "["
-        elif inside and line.text.strip().rstrip(",}") == "]":
+        elif inside and _ENDS.fullmatch(line.text):
             inside = False
         elif inside:
             found.append(line)

@@ -218,6 +218,9 @@ def _in_words(
 ) -> Statement | None:
     """The statement that a line is, but for what it says of other runs."""
     statement = _in_any_words(line, section, says=says, heading=heading)
+    if heading and statement is not None and _CHANGES.match(line.text):
+        held = {n: cell for n, cell in statement.values.items() if n not in _CHANGED}
+        statement = replace(statement, values=held) if held else None
     if heading or line.prefix or (statement is None and not _TURNS_TO_OURS.search(line.text)):
         return statement
     if (own := of_these_runs(line.text)) == line.text:
@@ -225,6 +228,20 @@ def _in_words(
     says = SAID.search(line.text) is not None if says is None else says
     return _in_any_words(line._replace(text=own), section, says=says, heading=heading)
 
+
+_CHANGES = deferred(
+    r"[#=*\s0-9.]{0,24}(?:\[[\w /-]{1,24}\]\s{0,4}|[\w()/-]{1,24}:\s{1,4})?"
+    r"(?:add|adopt|allow|default to|enable|implement|introduce|let|make|migrate|move|port|prefer"
+    r"|replace|support|switch|turn (?:on|off)|upgrade|use)\s",
+    re.IGNORECASE,
+)
+"""How a title begins that asks for a change or tells of one: rows below may be of before it."""
+
+_CHANGED = frozenset({
+    "activation_checkpointing", "attention", "dtype", "program", "recompute",
+    "sequence_parallel", "sharding", "zero_stage",
+})  # fmt: skip
+"""Settings that such a title may turn to."""
 
 _TURNS_TO_OURS = deferred(r"\b(?:[Uu]nlike|[Ii]nstead of|[Rr]ather than|[Tt]ested|[Ee]valuated)\b")
 """In every line that says nothing as it stands, and something once others are left out of it."""

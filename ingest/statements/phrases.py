@@ -431,13 +431,20 @@ _IN_TURN = deferred(
 )
 """Several numbers of one setting."""
 
+_WORDS = r"[A-Za-z][\w+-]{1,24}(?: [A-Za-z][\w+-]{1,24}){0,3}"
+
+_FROM_TO = deferred(rf"(?:^|[.,;:(] ){_WORDS} ?→ ?{_WORDS}(?=\s*(?:[.,;:)]|$))")
+"""Words around an arrow, and no numbers: `2 nodes → 16 GPUs` follow from each other."""
+
 
 def without_turns(values: Mapping[str, Cell], line: Line) -> dict[str, Cell] | None:
-    """Values of a line without those that it gives as several, each of other runs: `10 and 16
-    respectively`; None of a line that says nothing so."""
-    if not _TURNS.search(line.text):
+    """Values of a line without those that it gives as several, each of other runs, `10 and 16
+    respectively`, or as one before a change and one behind it, `old kernel → FlashAttention-2`;
+    None of a line that says nothing so."""
+    spans = [found.span() for found in _FROM_TO.finditer(line.text)] if "→" in line.text else []
+    if not spans and not _TURNS.search(line.text):
         return None
-    spans = [found.span() for found in _IN_TURN.finditer(line.text)]
+    spans += [found.span() for found in _IN_TURN.finditer(line.text)]
     return {
         name: cell for name, cell in values.items()
         if not any(begin <= cell.column - line.column < end for begin, end in spans)

@@ -31,7 +31,7 @@ from assay.ingest.grids.drawn import barred_tables, drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
-from assay.ingest.grids.json_records import begins_json, json_records, named_json
+from assay.ingest.grids.json_records import begins_json, fenced_records, json_records, named_json
 from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
@@ -174,7 +174,7 @@ _PER = re.compile(
     r"([~≈]?[0-9][0-9.,]{0,12} ?[kKM]? ?)"
     r"((?:tok(?:en)?s?|samples?|seq(?:uence)?s?|im(?:a?ge?)?s?)(?:/s)?|[GTP]FLOPs?(?:/s)?"
     r"|[GTP]FLOPS)( per s(?:ec(?:ond)?)?)?"
-    r"( per (?:GPU|[HXNTD]PU|device|chip|card|accelerator))?"
+    r"( per (?:GPU|GCD|[HXNTD]PU|device|chip|card|accelerator))?"
 )
 
 
@@ -214,6 +214,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *labelled_lines(lines),
         *summed_up(lines),
         *numbers_by_name(lines),
+        *fenced_records(lines),
     ]
 
 

@@ -1,6 +1,6 @@
 """Columns of pairs taken apart before a grid is looked at, and labels in full.
 
-In: a grid. Out: the same with two columns for each whose cells hold two numbers (`51.3% / 400`,
+In: a grid. Out: the same with a column for each number where cells hold several (`51.3% / 400`,
 `3,124 (51.3%)`), under the two labels that its header names (`MFU / TFLOPS`, `TFLOP/s/GPU (MFU)`)
 or that the text above the table gives (`tokens per second per GPU, MFU in brackets`). A column is
 taken apart only if most of its cells are pairs and both labels are known to be measured: elsewhere
@@ -10,8 +10,9 @@ what stands in brackets is a remark. Notes and legends complete the labels that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from assay.ingest.columns.headers import generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
@@ -59,6 +60,9 @@ _CHANGED = re.compile(
 )
 """A quantity and what each of its two numbers is of: `TFLOPS/GPU (before → after)`."""
 
+_SIDES = re.compile(rf"([A-Za-z][\w .-]{{1,29}}?){_ARROW}([A-Za-z][\w .-]{{1,29}})")
+"""Two words around an arrow, one for each of two numbers."""
+
 _DIGIT = re.compile("[0-9]")
 
 _APART = re.compile(r"[(（\[/→⇒⟶➔>]|,.*%")
@@ -77,7 +81,7 @@ _SHARED = re.compile(
 )
 
 
-_Parts = Callable[[GridCell, int], tuple[str, str]]
+_Parts = Callable[[GridCell, int], Sequence[str]]
 
 
 def parted(
@@ -99,6 +103,7 @@ def parted(
     ):
         return grid
     grid = _without_ratios(_in_one_line(grid), schema)
+    grid = _in_several(grid, schema, above)
     heads = grid.heads[-1].cells
     found: dict[int, tuple[str, str]] = {}
     whole = grid.header()
@@ -258,13 +263,16 @@ def _labels(
 
 def _of_both_sides(label: str, schema: Schema) -> tuple[str, str] | None:
     """The labels of the numbers on both sides of an arrow, where theirs names the quantity and what
-    each is of: `Peak GB (eager → compiled)`."""
+    each is of, `Peak GB (eager → compiled)`, or where it says that alone: `before → after`."""
+    if sides := _SIDES.fullmatch(label):
+        one, other = _free(sides[1], schema), _free(sides[2], schema)
+        return (one, other) if one and other and one != other else None
     found = _CHANGED.fullmatch(label)
     if not found or not _quantity(found[1], schema) or found[2].strip() == found[3].strip():
         return None
     if any(_quantity(side.strip(), schema) or _DIGIT.match(side) for side in found.groups()[1:]):
         return None
-    one, other = (_set_apart((found[1], found[1]), side.strip())[0] for side in found.groups()[1:])
+    one, other = (_set_behind(found[1], side.strip()) for side in found.groups()[1:])
     return one, other
 
 
@@ -378,20 +386,29 @@ def _aside_of(pair: re.Match[str]) -> str:
     return pair[4] or pair[5] or pair[6] or ""
 
 
+def _unmarked(above: Sequence[Line]) -> list[str]:
+    """The texts above a table without marks around their words, in narrow signs."""
+    return [
+        re.sub(r"[*`_\"「」『』“”]", "", line.text).translate(_WIDE)
+        for line in above if len(line.text) <= LONGEST
+    ]  # fmt: skip
+
+
+def _cells_said(above: Sequence[Line]) -> set[str]:
+    """Sayings above a table of what its cells hold: `Cells are tokens/s/GPU / MFU`."""
+    return {
+        next(filter(None, m.groups()), "").strip()
+        for text in _unmarked(above) for m in _CELLS_ARE.finditer(text)
+    }  # fmt: skip
+
+
 def _cells_are(
     form: re.Pattern[str], above: Sequence[Line], schema: Schema
 ) -> tuple[str, str] | None:
     """The two quantities of cells by a sentence above the table: `Cells are tokens/s/GPU / MFU`."""
     if form not in (_BY_STROKE, _IN_BRACKETS):
         return None
-    texts = [
-        re.sub(r"[*`_\"「」『』“”]", "", line.text).translate(_WIDE)
-        for line in above if len(line.text) <= LONGEST
-    ]  # fmt: skip
-    said = {
-        next(filter(None, m.groups()), "").strip()
-        for text in texts for m in _CELLS_ARE.finditer(text)
-    }  # fmt: skip
+    texts, said = _unmarked(above), _cells_said(above)
     if form is _BY_STROKE:
         said = {_BEHIND_UNIT.sub(r"\1 / ", text, count=1) for text in said}
         said = {_FIRST_THEN.sub(" / ", text, count=1) for text in said}
@@ -577,12 +594,14 @@ _OF_A_RUN = re.compile(
 
 def _set_apart(told: tuple[str, str], setting: str) -> tuple[str, str]:
     """Two labels with a setting behind them, their units at the end."""
-    parts = [_BESIDE.fullmatch(label) or label for label in told]
-    one, other = (
-        f"{part} - {setting}" if isinstance(part, str) else f"{part[1]} - {setting} ({part[2]})"
-        for part in parts
-    )
-    return one, other
+    one, other = told
+    return _set_behind(one, setting), _set_behind(other, setting)
+
+
+def _set_behind(label: str, setting: str) -> str:
+    """A label with a setting behind it, its unit at the end."""
+    part = _BESIDE.fullmatch(label)
+    return f"{part[1]} - {setting} ({part[2]})" if part else f"{label} - {setting}"
 
 
 _UNIT = r"(?:% ?[MH]FU|[A-Za-z%µ]+(?:/[A-Za-z]+){0,2})"
@@ -655,16 +674,98 @@ def _two(text: str, labels: tuple[str, str]) -> tuple[str, str]:
     return (found[1], found[2]) if found else (text, "")
 
 
-def _row(row: GridRow, found: dict[int, tuple[str, str]], parts: _Parts) -> GridRow:
+def _row(row: GridRow, found: Container[int], parts: _Parts) -> GridRow:
     cells: list[GridCell] = []
     for at, cell in enumerate(row.cells):
-        if at not in found:
-            cells.append(cell)
-            continue
-        one, other = parts(cell, at)
-        shift = max(0, cell.text.find(other)) if other else 0
-        cells += [cell._replace(text=one), cell._replace(text=other, column=cell.column + shift)]
+        begin = 0
+        for part in parts(cell, at) if at in found else (cell.text,):
+            begin = max(begin, cell.text.find(part, begin)) if part else 0
+            cells.append(cell._replace(text=part, column=cell.column + begin))
+            begin += len(part)
     return replace(row, cells=tuple(cells))
+
+
+_BEFORE_NUMBER = re.compile(r"\s*[/|;]\s*(?=[~≈]?\s?\**[0-9])|,\s+(?=[~≈]?\s?[0-9])")
+"""A sign between two numbers of a cell; a comma inside of one has no blank behind it."""
+
+_BETWEEN_NAMES = re.compile(r"\s+[/|]\s+|\s*;\s+")
+
+_OF_A_UNIT = re.compile(rf"[~≈]?\s?[0-9][0-9.,]*\s?[kKM]?\s?({_UNIT})")
+
+FEWEST_PARTS = 3
+"""Numbers in a cell that are more than a pair."""
+
+
+def _in_several(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
+    """The grid with as many columns for each whose cells hold three numbers or more, `909 ms /
+    288k tok/s / 33.4 GiB`, as its label or a sentence above names, or as the units name that stand
+    behind all of them; each is of another measured quantity."""
+    whole = {at: _parts_named(grid, at, schema, above) for at in range(grid.width)}
+    found = {at: each for at, each in whole.items() if each.labels}
+    if not found:
+        return grid
+    if len({tuple(each.labels) for each in found.values()}) == 1:  # what ran nowhere prints one
+        alike = min(found.items())[1]
+        found |= {at: alike._replace(behind=each.behind) for at, each in whole.items()
+                  if each.behind and not each.labels}  # fmt: skip
+    labels = {
+        at: [_set_behind(each, behind) for each in named]
+        if behind and (len(found) > 1 or not _RESULTS.fullmatch(behind)) else named
+        for at, (named, behind) in found.items()
+    }  # fmt: skip
+    last = _row(grid.heads[-1], labels, lambda _, at: labels[at])
+    upper = [_row(row, labels, lambda cell, at: [cell.text] * len(labels[at]))
+             for row in grid.heads[:-1]]  # fmt: skip
+    rows = tuple(
+        _row(row, labels, lambda cell, at: _each(cell.text, len(labels[at]))) for row in grid.rows
+    )
+    return replace(grid, heads=(*upper, last), rows=rows)
+
+
+class _PartsNamed(NamedTuple):
+    """The names of what cells hold, and of what they are; no names of what ran out of memory."""
+
+    labels: Sequence[str] = ()
+    behind: str = ""
+
+
+def _parts_named(grid: Grid, at: int, schema: Schema, above: Sequence[Line]) -> _PartsNamed:
+    """Names of what the cells of a column hold, by its label, a sentence above or their units."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    label = plain(grid.heads[-1].cells[at].text)
+    name = _free(label, schema) if at and not _RESULTS.fullmatch(label) else label
+    if at and name and any(texts) and all(map(_RAN_OUT.fullmatch, texts)):
+        return _PartsNamed((), name)
+    held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
+    parts = [_BEFORE_NUMBER.split(text) for text in held]
+    counts = {len(each) for each in parts}
+    if len(counts) != 1 or min(counts) < FEWEST_PARTS:
+        return _PartsNamed()
+    told = (*sorted(_cells_said(above)), _by_parts(parts, schema)) if at and name else ()
+    for text, behind in ((label, ""), *((text, name) for text in told)):
+        labels = [_PERCENT.sub(" (%)", each.strip()) for each in _BETWEEN_NAMES.split(text)]
+        quantities = {_quantity(each, schema) for each in labels} - {None}
+        if {len(labels)} == {len(quantities)} == counts:
+            return _PartsNamed(labels, behind)
+    return _PartsNamed()
+
+
+def _by_parts(parts: Sequence[Sequence[str]], schema: Schema) -> str:
+    """Names of the parts of cells by the units that stand behind each of them, alike in all."""
+    names = []
+    for column in zip(*parts, strict=True):
+        units = {found[1] if (found := _OF_A_UNIT.fullmatch(part)) else "" for part in column}
+        names.append((_of_unit(min(units), schema) if len(units) == 1 else None) or "")
+    return " / ".join(names)
+
+
+def _each(text: str, count: int) -> Sequence[str]:
+    """The parts of a cell, each without the name of a share behind its unit; one that has other
+    parts stands in the first of its columns."""
+    parts = _BEFORE_NUMBER.split(plain(text)) if len(text) <= LONGEST else [text]
+    if len(parts) != count:
+        return [text, *("" for _ in range(count - 1))]
+    return [_SHARE_NAMED.sub("%", part) for part in parts]
 
 
 _SIGN = re.compile(

@@ -412,10 +412,15 @@ _OVER_ITS_UNIT = re.compile(
 """A quantity as a fraction of its unit: `Throughput / tokens/s`."""
 
 _SPREAD = re.compile(
-    r"(?:(?<=\()|(?<=[)\]])|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
+    r"(?:(?:(?<=\()|(?<=[)\]])|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)"
+    r"\s*(?:std|sd|stdev|stddev|σ)\b"
+    r"|[(\[]\s*(?:min(?:imum)?\.?\s?(?:-|–|—|/|,|\.\.\.?|to)\s?max(?:imum)?\.?"
+    r"|p[0-9]{1,2}\s?(?:-|–|—|\.\.\.?|to)\s?p[0-9]{1,2})(?:\s(?:over|of|across)\s[^()\[\]]{1,30})?[)\]]"
+    r"|(?P<kept>\b(?:mean|avg\.?|average|median|p50)\s)[(\[]\s*(?:std|sd|stdev|stddev|σ|IQR|range"
+    r"|(?:80|9[059])\s?%\s?(?:CI|interval))[)\]])",
     re.IGNORECASE,
 )
-"""How a cell says its spread, not what it is of: `(mean ± std)`."""
+"""How a cell says its spread, not what it is of: `(mean ± std)`, `median (min – max)`."""
 
 _OF_ITS_WHOLE = re.compile(
     r"\(\s*(?:([GT]i?B)\s*)?(?:(?:out )?of|/|sur|von)\s*"
@@ -467,10 +472,14 @@ def said(label: str) -> Said | None:
     ('model_flops_rate', 1000.0, None)
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
+    >>> said("% of peak FLOPS (MFU)").scale, said("Peak MFU (%)"), said("% of peak")
+    (0.01, None, None)
+    >>> said("Step time (s), median (min – max)").field, said("Step time (s), std")
+    ('step_time', None)
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _UNIT_AND_WHOSE.sub(r"\1) (", label) if "," in label or ";" in label else label
-    label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
+    label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(r"\g<kept> ", _ONE_STEP.sub("", label)))
     label = _FIRST_RANK.sub(r"\g<1>0", label)
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
@@ -578,7 +587,9 @@ def _utilisation(words: Words) -> Said | None:
         kinds |= {"mfu"}  # `Model FLOPS util.`
     known = {"mfu", "hfu", "%", "/", "bf16", "utilization", "achieved"}
     rest = _left(words.every(), known, DEVICE)
-    if {"of", "peak"} <= set(words.beside) and "peak" not in words.over:  # `MFU (% of FP8 peak)`
+    before = {"of", "peak", "%"} <= set(words.over) and kinds & set(words.beside)
+    behind = {"of", "peak"} <= set(words.beside) and "peak" not in words.over
+    if before or behind:  # `% of peak (MFU)`, `MFU (% of FP8 peak)`
         rest -= {"of", "peak", "the", "fp8", "fp16", "dense", "theoretical", "hardware"}
     rest -= {"model", "flop", "flops", "compute"} if kinds == {"mfu"} else {"flop", "flops"}
     if len(kinds) != 1 or rest - ({"hardware"} if "utilization" in words.every() else set()):
