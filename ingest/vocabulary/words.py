@@ -405,6 +405,14 @@ _ONE_STEP = re.compile(
 _FIRST_RANK = re.compile(r"\b(rank|gpu|device) 0\b", re.IGNORECASE)
 """The rank on which something was measured, which stands for all: `max allocated (rank 0)`."""
 
+_AFTER_THE_FIRST = re.compile(
+    r"^(?:later|subsequent|following|further) (?=(?:steps?|iterations?|iters?)\b)"
+    r"|(?<=[a-z]) after (?:the )?(?:first(?: (?:step|one|iteration))?|warm-?up|compil(?:e|ation))\b"
+    r"|(?<=[a-z]),? from (?:the )?(?:second|2nd) (?:(?:step|iteration|one) )?on(?:wards?)?\b",
+    re.IGNORECASE,
+)
+"""Which steps of a run were timed: those that are as all later ones."""
+
 _POWER = re.compile(
     r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
 )
@@ -492,7 +500,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _UNIT_AND_WHOSE.sub(r"\1) (", label) if "," in label or ";" in label else label
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
-    label = _FIRST_RANK.sub(r"\g<1>0", label)
+    label = _AFTER_THE_FIRST.sub("", _FIRST_RANK.sub(r"\g<1>0", label))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
     label = _OVER_ITS_UNIT.sub(r"\1 ", label) if label.count("/") > 1 else label
