@@ -609,9 +609,7 @@ _PASSES = ({"forward", "fwd"}, {"backward", "bwd"})
 
 _UPDATES = {"optimizer", "optim", "opt", "update"}
 
-_UPDATE = re.compile(
-    r"(?:(?:full|complete|whole) )?updates?( ?[(\[][a-z]{1,7}[)\]])", re.I
-)
+_UPDATE = re.compile(r"(?:(?:full|complete|whole) )?updates?( ?[(\[][a-z]{1,7}[)\]])", re.I)
 
 _OF_UPDATES = {
     f"{things}{per}update" for per in ("per", "/")
