@@ -9,10 +9,10 @@ nothing from any; one that gives each model its own value gives a row that of it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from assay.ingest.binding.mentions import paragraphs_of, sizes_in
-from assay.ingest.prose.scopes import meant, scoped
+from assay.ingest.prose.scopes import in_range, meant, scoped, size_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
@@ -51,10 +51,19 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
             own = {
                 each.rows: each.value for each in scoped(sentence, models) if each.field == name
             } if those else {}  # fmt: skip
-            if own.get(model):
-                row.cells[name] = cell._replace(text=own[model], scale=1.0)
+            if value := _own(own, model):
+                row.cells[name] = cell._replace(text=value, scale=1.0)
             elif those and model not in those and not _OF_OTHERS.search(sentence):
                 del row.cells[name]
+
+
+def _own(told: Mapping[str, str], model: str) -> str | None:
+    """The value that a sentence gives a model, by its name or by a range of sizes that it is of."""
+    sizes = [size for each in sizes_in(model) if (size := size_of(each))]
+    ranged = (
+        value for rows, value in told.items() if any(in_range(size, rows) for size in sizes)
+    )  # fmt: skip
+    return told.get(model) or next(ranged, None)
 
 
 def _called(row: Record) -> str:
