@@ -81,7 +81,9 @@ def of_tokens(cells: dict[str, Cell]) -> None:
     whole sequences of the row's length: `total_batch_size=524288` of sequences of 1,024, or `batch
     524,288`, which no device takes at once."""
     length = cells.get("seq_len")
-    for name in ("global_batch", "batch_size") if length is not None else ():
+    if length is None:
+        return
+    for name in ("global_batch", "batch_size"):
         batch = cells.get(name)
         if batch is None or batch.value_origin == "printed":
             continue
