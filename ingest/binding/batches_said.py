@@ -31,6 +31,7 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
     whose."""
     for row in records:
         of_a_micro_batch(row.cells)
+        of_tokens(row.cells)
     texts = {line.number: line.text for line in lines}
     open_ = [
         row for row in records
@@ -77,14 +78,19 @@ OF_STEPS = "its steps of accumulation share no such batch"
 
 def of_tokens(cells: dict[str, Cell]) -> None:
     """Put a batch that is stated, and larger than any of sequences, where its tokens stand, as
-    whole sequences of the row's length: `total_batch_size=524288` of sequences of 1,024."""
-    batch, length = cells.get("global_batch"), cells.get("seq_len")
-    if batch is None or length is None or batch.value_origin == "printed":
+    whole sequences of the row's length: `total_batch_size=524288` of sequences of 1,024, or `batch
+    524,288`, which no device takes at once."""
+    length = cells.get("seq_len")
+    if length is None:
         return
-    many, long = number_of(batch), number_of(length)
-    if many and long and many > MOST_SEQUENCES and many % long == 0:
-        del cells["global_batch"]
-        cells.setdefault("global_batch_tokens", batch)
+    for name in ("global_batch", "batch_size"):
+        batch = cells.get(name)
+        if batch is None or batch.value_origin == "printed":
+            continue
+        many, long = number_of(batch), number_of(length)
+        if many and long and many > MOST_SEQUENCES and many % long == 0:
+            del cells[name]
+            cells.setdefault("global_batch_tokens", batch)
 
 
 def of_each_device(records: Sequence[Record]) -> None:

@@ -25,7 +25,7 @@ from assay.ingest.columns.other_runs import of_the_trained, of_these_runs, sente
 from assay.ingest.columns.titles import EACH_ITS_OWN, model_named
 from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import counted_otherwise
-from assay.ingest.prose.scopes import WHOSE, scoped
+from assay.ingest.prose.scopes import WHOSE, is_beyond, scoped
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
@@ -297,7 +297,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         plainly = _RUNS_OF_TABLE.sub(_but_what, plainly) if tables else plainly
         plainly = _ONLY_THERE.sub(_not_else, but_for_a_number(plainly))
         own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
-        if not own.strip() or _OF_NO_RUN.search(own) or of_one(own):
+        if not own.strip() or _OF_NO_RUN.search(own) or of_one(own) or is_beyond(own, text):
             continue
         sizes = sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, own)))
         named = frozenset(each.key for each in devices(own))

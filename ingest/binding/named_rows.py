@@ -13,9 +13,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from assay.ingest.binding.called import amount, sizes_of
 from assay.ingest.binding.comparing import SHARES, consistent
-from assay.ingest.binding.mentions import Paragraph, paragraphs_of, said_in, sizes_by_place
+from assay.ingest.binding.mentions import (
+    Paragraph,
+    paragraphs_of,
+    said_in,
+    sizes_by_place,
+    sizes_in,
+)
 from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
-from assay.ingest.prose.scopes import scoped, where_named
+from assay.ingest.prose.scopes import in_range, scoped, size_of, where_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SAME_FACT
@@ -171,10 +177,19 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
             own = {
                 each.rows: each.value for each in scoped(sentence, models) if each.field == name
             } if those else {}  # fmt: skip
-            if own.get(model):
-                row.cells[name] = cell._replace(text=own[model], scale=1.0)
+            if value := _own(own, model):
+                row.cells[name] = cell._replace(text=value, scale=1.0)
             elif those and model not in those and not _is_of_others(sentence):
                 del row.cells[name]
+
+
+def _own(told: Mapping[str, str], model: str) -> str | None:
+    """The value that a sentence gives a model, by its name or by a range of sizes that it is of."""
+    sizes = [size for each in sizes_in(model) if (size := size_of(each))]
+    ranged = (
+        value for rows, value in told.items() if any(in_range(size, rows) for size in sizes)
+    )  # fmt: skip
+    return told.get(model) or next(ranged, None)
 
 
 def _is_of_others(sentence: str) -> bool:

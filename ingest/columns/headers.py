@@ -309,7 +309,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             column = _column(_OF_TIMM[names[at]], shown, schema)
         if divided and column.spec and column.spec.name == "batch_size":
             column = _column("global batch size", shown, schema)
-        if column.spec is None and (whole := _whole_step(label, parts)):
+        if column.spec is None and (whole := _whole_step(label, parts, known)):
             timed = _column(whole, shown, schema)
             column = timed if timed.spec and timed.spec.name == "step_time" else column
         if counted == [at] and not _COUNTS_OF_DEVICES & known:
@@ -343,13 +343,16 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _whole_step(label: str, beside: Set[str]) -> str | None:
+def _whole_step(label: str, beside: Set[str], names: Set[str]) -> str | None:
     """The label of the time of a step whose parts stand beside it, in words that say no more:
-    `Total iteration (ms)` beside both passes, `total (ms)` where the optimizer has its own too."""
+    `Total iteration (ms)` beside both passes, `total (ms)` where the optimizer has its own too;
+    `update (s)` where a batch is counted per update, and no pass is timed apart."""
     if all(part & beside for part in (*_PASSES, _UPDATES)) and (
         found := _SUM_OF_PARTS.fullmatch(label)
     ):
         return f"step time{found[1] or ''}"
+    if (found := _UPDATE.fullmatch(label)) and names & _OF_UPDATES:
+        return None if any(part & beside for part in _PASSES) else f"step time{found[1]}"
     return _TOTAL.sub("", label) if {"forward", "backward"} <= beside else None
 
 
@@ -605,6 +608,14 @@ _SUM_OF_PARTS = re.compile(r"(?:total|sum|all)( ?[(\[][a-z]{1,7}[)\]])?", re.IGN
 _PASSES = ({"forward", "fwd"}, {"backward", "bwd"})
 
 _UPDATES = {"optimizer", "optim", "opt", "update"}
+
+_UPDATE = re.compile(r"(?:(?:full|complete|whole) )?updates?( ?[(\[][a-z]{1,7}[)\]])", re.I)
+
+_OF_UPDATES = {
+    f"{things}{per}update" for per in ("per", "/")
+    for things in ("sequences", "seqs", "samples", "sentences", "tokens", "images", "batch")
+}  # fmt: skip
+"""Labels of a batch beside which an update is a step."""
 
 _LAST = Column("", None, rank=99)
 

@@ -372,6 +372,21 @@ def give(row: Record, told: Mapping[str, str]) -> None:
             row.cells[name] = Cell(text, row.line, row.column, value_origin="stated")
 
 
+CORRECTING = deferred(
+    r"(?<![A-Za-z])(?:correction|corrigendum|errat(?:um|a)|corrected|wrong(?:ly)?|mistake"
+    r"|mistaken(?:ly)?|typo|actually|in fact|by accident|accidentally)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose settings stand instead of those that a table prints."""
+
+
+def put(row: Record, told: Mapping[str, str]) -> None:
+    """Give a row, in place, settings that a text says it has, whatever the row prints."""
+    names = {*told, *(AGAIN if not told.keys().isdisjoint(AGAIN) else ())}
+    row.cells = {name: cell for name, cell in row.cells.items() if name not in names}
+    give(row, told)
+
+
 _UNLIKE = deferred(
     r",? \b(?:than|unlike|in contrast|as opposed|compared|whereas|while|instead of|rather)\b"
 )

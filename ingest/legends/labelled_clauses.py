@@ -4,7 +4,9 @@ a single GPU`, `SFT 采用 ZeRO-3；LoRA 为单卡训练`, `Config A: TP 4, micr
 In: the records of tables, and the lines of their document. Out: the same rows, with what clauses
 that begin with a label of theirs say; and these clauses, which are of no other rows. What all rows
 of a table are called is none of such a label. A letter or a number is one where its column counts
-cases, behind a word for these; or alone in front of a colon, where the text so explains two.
+cases, behind a word for these; or alone in front of a colon, where the text so explains two. Where
+a clause corrects (`Erratum: run C used micro batch 1, not 2`), what it says stands instead of what
+the row prints.
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.legends.label_signs import Explanation, give, paragraphs, placed, settings_of
+from assay.ingest.legends.label_signs import (
+    CORRECTING,
+    Explanation,
+    give,
+    paragraphs,
+    placed,
+    put,
+    settings_of,
+)
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import said
@@ -32,8 +42,24 @@ _BEGINS = deferred(
     r"[\W_]*(?:(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}", re.I
 )
 
+_CORRECTS = deferred(
+    r"[\W_]*(?:(?:correction|corrigendum|erratum|errata|corrected)\b(?: \([^()]{1,40}\))?"
+    r"[\s*_:.,–—-]{1,6}"
+    r"|(?:please )?note(?: that)?\b,? )",
+    re.IGNORECASE,
+)
+"""How a sentence begins that corrects, or that adds to what a table prints."""
+
+_CONTRAST = deferred(
+    r",? (?:and )?(?:not|instead of|rather than)(?: (?:the|printed|stated|listed|as|with)){0,2}"
+    r" [0-9][0-9,]*\b(?: as (?:printed|stated|listed|shown|reported)\b)?",
+    re.IGNORECASE,
+)
+"""Behind the right number, the wrong one."""
+
 _VERB = deferred(
     r"[`*\"”]{0,2}(?:[ -](?:rows?|runs?|training|tuning|fine-?tuning|experiments?)){0,2}[`*]{0,2} ?"
+    r"(?:(?:actually|in fact|accidentally|by (?:accident|mistake)|mistakenly) )?"
     r"(?=(?:uses?|used|runs?|ran|is|are|was|were|trains?|trained|needs?|takes?|took|has|have|had"
     r"|with|on)\b|采用|使用|(?:均|都)?为(?!了)|均|都|用|在|跑|开启|启用|关闭)",
     re.IGNORECASE,
@@ -68,7 +94,8 @@ _COMMA = re.compile(r"[,，] ?(?:(?:and|but|while|whereas) )?")
 
 _PERHAPS = deferred(
     r"\b(?:would|could|can|should|may|might|if|than|unlike|until|before|earlier|later|instead|not"
-    r"|except|faster|slower|both|respectively|also)\b|可以|如果|若|除|比|也|分别|不",
+    r"|except|faster|slower|both|respectively|also|planned|meant|supposed|intended|listed|printed"
+    r"|reported|shown|labell?ed)\b|可以|如果|若|除|比|也|分别|不",
     re.IGNORECASE,
 )
 """Words of a clause that is perhaps of no run, or of others too."""
@@ -101,6 +128,7 @@ _ITS_PROGRAM = deferred(
 class _Saying(NamedTuple):
     label: str
     bare: bool  # a letter with nothing in front
+    corrects: bool
     values: Mapping[str, str]
     said: Explanation
 
@@ -130,7 +158,7 @@ def tell(
         for row, _ in here:
             row.cells = {n: c for n, c in row.cells.items() if not _is_in(c, row, saying.said)}
         for row in mine:
-            give(row, saying.values)
+            (put if saying.corrects else give)(row, saying.values)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
@@ -175,16 +203,20 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
         low = text.casefold()
         near = {label for label in labels if label in low or label.startswith(CASE)}
         for begin, end in _clauses(paragraph, text, near) if near else ():
-            clause = text[begin:end]
+            opens = _CORRECTS.match(text, begin, end)
+            clause = text[opens.end() if opens else begin : end]
             label, what = _begun(clause, near)
             named = _IS_NAME.fullmatch(label) and not _PERHAPS.search(what)
+            corrects = CORRECTING.search(text, begin, end) is not None
+            what = _CONTRAST.sub("", what, count=1) if corrects else what
             values = _settings(what) if named else {}
             if _OF_A_SIDE.fullmatch(label):
                 values = {**values, **_its_program(what)}
             if values:
                 places = tuple(placed(paragraph, begin, end))
                 bare = label.startswith(CASE) and not _NAMED_CASE.match(clause)
-                yield _Saying(label, bare, values, Explanation(values, places[0][0], places))
+                said = Explanation(values, places[0][0], places)
+                yield _Saying(label, bare, corrects, values, said)
 
 
 def _clauses(paragraph: Sequence[Line], text: str, labels: set[str]) -> Iterator[tuple[int, int]]:

@@ -19,10 +19,12 @@ from assay.ingest.columns.footnotes import said_of_others, without_others
 from assay.ingest.columns.other_runs import sentences
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.legends.label_signs import (
+    CORRECTING,
     Explanation,
     give_its_own,
     paragraphs,
     placed,
+    put,
     settings_of,
 )
 from assay.ingest.schema.record import Line, Record
@@ -125,6 +127,7 @@ class _Saying(NamedTuple):
     marked: Mapping[str, str]
     others: Mapping[str, str]
     said: Explanation
+    corrects: bool  # what the marked rows print
 
 
 def tell(
@@ -152,8 +155,10 @@ def tell(
             continue
         marked = {id(row) for row in having}
         for row in here:
-            told = saying.marked if id(row) in marked else saying.others
-            give_its_own(row, told)
+            if id(row) not in marked:
+                give_its_own(row, saying.others)
+            else:
+                (put if saying.corrects else give_its_own)(row, saying.marked)
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
@@ -216,7 +221,10 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
                     said = Explanation(marked, places[0][0], places)
                     sign = of_sign["sign"].lstrip("\\") if of_sign else ""
                     sign = by_cell["cell"].strip() if by_cell else OURS if ours else sign
-                    yield _Saying(sign, bool(by_cell or ours), _place(found), marked, others, said)
+                    corrects = CORRECTING.search(text, start, stop) is not None
+                    by_cell_or_ours = bool(by_cell or ours)
+                    place = _place(found)
+                    yield _Saying(sign, by_cell_or_ours, place, marked, others, said, corrects)
 
 
 def _clauses_on_places(sentence: str, begin: int) -> Iterator[tuple[re.Match[str], int, int]]:

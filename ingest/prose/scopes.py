@@ -223,6 +223,7 @@ WHOSE = ("gpu", "model", "model_size")
 def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     """The same of a sentence in English, or in Chinese."""
     text = _in_digits(text) if _OF_MACHINES.search(text) else text
+    text = _with_the_rest(text)
     if _IN_SAME_ORDER.search(text):
         text = _respectively(text)
     elif _IN_TURN.search(text):
@@ -240,8 +241,116 @@ def _scoped(text: str, models: Sequence[str] = ()) -> list[Scoped]:
     return []
 
 
+_HAVE = (
+    r"(?=,? (?:uses?|used|runs?|ran|ha[sd]|have|are|were|gets?|we|with|at|on|TP|PP|ZeRO|[0-9])\b)"
+)
+
+_BEYOND_IT = (
+    r"(?:\b(?:every|any)thing (?:above|beyond|larger|bigger|over (?:that|this)|below|smaller)\b"
+    rf"|\ball (?:above|below|beyond){_HAVE}"
+    r"|\b(?:(?:all|the|our|for|any) ){0,2}(?:larger|bigger|smaller)"
+    rf"(?: (?:ones?|models?|sizes|runs))?{_HAVE})"
+)
+
+_OPENS_BEYOND = deferred(rf"\W*(?:(?:and|but|while) )?{_BEYOND_IT}", re.IGNORECASE)
+
+
+def is_beyond(clause: str, text: str) -> bool:
+    """Whether a clause of a text is of the models beyond a size that the text names.
+
+    >>> is_beyond("everything above uses TP 4", "Up to 3B we use TP 1; everything above uses TP 4")
+    True
+    >>> is_beyond("Everything above uses TP 4", "Everything above uses TP 4")
+    False
+    """
+    return _OPENS_BEYOND.match(clause) is not None and _RANGE.search(text) is not None
+
+
+_BEYOND = deferred(
+    rf"{_BEYOND_IT}|\beverything else\b|\b(?:beyond|above|below|over|under)(?: (?:that|this|it))?"
+    r"(?=,? (?:TP|PP|ZeRO|we|it is|[0-9]))"
+    r"|\b(?:and |all )?(?:the )?(?:others?|rest|remaining ones)(?: (?:ones|models|runs))?\b"
+    r"|\botherwise\b",
+    re.IGNORECASE,
+)
+"""All models that are not of the range which stands in front."""
+
+_BESIDE = {"up to": "above", "below": "from", "from": "below", "above": "up to"}
+
+_NO_MODELS = re.compile(
+    rf" ?(?:tokens|samples|sequences|images|words)\b| ?(?:to|through|[-–—]) ?(?:{_SIZE})"
+)
+
+
+def _with_the_rest(text: str) -> str:
+    """A sentence on a range of models and on what is beyond, with that by its sizes.
+
+    >>> [each[1:] for each in scoped("Up to 13B we use TP 1; beyond that TP 4.")]
+    [('1', 'up to 13B'), ('4', 'above 13B')]
+    """
+    found = list(_RANGE.finditer(text))
+    if len(found) != 1 or _NO_MODELS.match(text, found[0].end()):
+        return text
+    rest = list(_BEYOND.finditer(text, found[0].end()))
+    if len(rest) != 1 or len(_ONE_NAME.findall(text)) != 1:
+        return text
+    kind, size = _range_of(found[0])
+    words = f"models {_BESIDE[kind]} {size}"
+    return f"{text[: rest[0].start()]}{words}{text[rest[0].end() :]}"
+
+
+_ONE_NAME = deferred(_NAMED)
+
+
+def _range_of(found: re.Match[str]) -> tuple[str, str]:
+    """The kind of a range, and the size that it begins or ends with."""
+    size = next(filter(None, (found[n] for n in (2, 4, 6, 8, 9))))
+    return _OF[next(name for name in _OF if found[name])], size.replace(" ", "")
+
+
+def _of_a_range(tokens: Sequence[_Token], text: str) -> list[Scoped]:
+    """The same where one range of models has what a sentence says, and it says no more of others.
+
+    >>> [each[1:] for each in scoped("Models above 13B use TP 4.")]
+    [('4', 'above 13B')]
+    >>> scoped("We scale up to 70B with TP 8."), scoped("Models up to 70B fit with 8 GPUs.")
+    ([], [])
+    """
+    kinds = [bool(token.names) for token in tokens]
+    if sorted(kinds) != [False, True] or _CHOSEN.search(text):
+        return []
+    those, own = sorted(tokens, key=lambda token: not token.names)
+    if len(those.names) != 1 or not is_range(those.names[0]):
+        return []
+    opens = kinds[0] and _OPENS_RANGE.fullmatch(text, 0, those.begin)
+    if _NO_MODELS.match(text, those.end) or not (opens or (kinds[1] and _is_given(those, text))):
+        return []
+    of_no_run = _MAY_RUN.search(_RANGE.sub(" ", text)) is not None
+    return [
+        Scoped(field, value, those.names[0]) for field, value in own.values
+        if field not in _OF_RUNS or not of_no_run
+    ]  # fmt: skip
+
+
+_OPENS_RANGE = deferred(
+    r"\W*(?:(?:the|our|all|every(?:thing|one)?|any(?:thing)?|models?|sizes?|runs?|those|ones|of|for"
+    r"|in|at|with) ){0,5}",
+    re.IGNORECASE,
+)
+"""Words in front of a range with which a sentence begins."""
+
+_CHOSEN = deferred(
+    r"\b(?:best|fastest|optimal|enough|suffic\w+|scal(?:e[sd]?|ing)|tr(?:y|ied)|tested|all sizes"
+    r"|would|could|can|may|might|should)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence about what may be done with a range of models, or was tried."""
+
+
 def _in_turn(tokens: Sequence[_Token], text: str) -> list[Scoped]:
     """The same of a sentence by its names and values, where these take turns."""
+    if alone := _of_a_range(tokens, text):
+        return alone
     if but := _but_for_some(tokens, text) or _of_some_alone(tokens, text):
         return but
     names = [token for token in tokens if token.names]
@@ -256,7 +365,7 @@ def _in_turn(tokens: Sequence[_Token], text: str) -> list[Scoped]:
     pairs = list(zip(names, _alike(token for token in tokens if token.values), strict=True))
     told = [{field for field, _ in values.values} for _, values in pairs]
     common = set.intersection(*told) if told else set[str]()
-    of_no_run = _MAY_RUN.search(text) is not None
+    of_no_run = _MAY_RUN.search(_RANGE.sub(" ", text)) is not None
     found = [
         Scoped(field, value, name)
         for who, values in pairs
@@ -577,10 +686,8 @@ def _names(text: str, models: Sequence[str] = ()) -> Iterator[_Token]:
         return
     taken: list[tuple[int, int]] = []
     for found in _RANGE.finditer(text):
-        size = next(filter(None, (found[n] for n in (2, 4, 6, 8, 9))))
-        kind = next(name for name in _OF if found[name])
         taken.append(found.span())
-        yield _Token(*found.span(), names=(f"{_OF[kind]} {size.replace(' ', '')}",))
+        yield _Token(*found.span(), names=(" ".join(_range_of(found)),))
     for device in devices(text):
         taken.append((device.start, device.end))
         yield _Token(device.start, device.end, names=(device.text,))

@@ -211,7 +211,7 @@ _ASIDE = deferred(
     r"|tiny) (?:\w+ )?(?:model|network|configuration|variant)\b"
     r"|\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|evaluate|valid(?:ation)?)"
     r"(?! (?:loss|perplexity|ppl|accuracy)(?: of|:| =)? [0-9])"
-    r"|inference|generat(?:e|ion|ed)|prompts?"
+    r"|infer(?:ence)?(?:_\w*)?|generat(?:e|ion|ed)|prompts?"
     r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er(?! (?:has|had|uses|with|comes"
     r"|contains)\b)(?![^.;0-9]{0,60}\bvocab)"
     r"|vs\.?|versus"

@@ -846,9 +846,12 @@ _EXPLAINS = re.compile(r"[*`\"'“][*`\"'”]{0,3}\s(?:is|means|denotes|stands f
 
 
 def _entries(sentence: str) -> Iterator[tuple[str, str]]:
-    """The words that a sentence explains, each with its meaning."""
-    for entry in _EQUATED.split(sentence) if sentence.count("=") > 1 else (sentence,):
-        match = _LEGEND.fullmatch(_last_clause(entry).rstrip(" .;"))
+    """The words that a sentence explains, each with its meaning. Where it spells out one short name
+    of a degree as another thing, those beside it are of no layout either."""
+    entries = _EQUATED.split(sentence)
+    found = [_LEGEND.fullmatch(_last_clause(entry).rstrip(" .;")) for entry in entries]
+    others = any(match and _is_another(match[1], match[2]) for match in found)
+    for match in found:
         meant = _meaning(match[2]) if match else ""
         if match and not meant:
             meant = _of_its_unit(match[1], match[2])
@@ -856,8 +859,21 @@ def _entries(sentence: str) -> Iterator[tuple[str, str]]:
             meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
         if match and meant:
             yield match[1], meant
-        elif match and match[1] in DEGREES and _stands_for(match[1], match[2]):
+        elif match and (
+            _is_another(match[1], match[2]) or (others and _no_layout(*match.groups()))
+        ):
             yield match[1], ANOTHER
+
+
+def _is_another(short: str, text: str) -> bool:
+    """Whether a text spells out the short name of a degree or a utilisation as another thing."""
+    return short in DEGREES and _stands_for(short, text)
+
+
+def _no_layout(short: str, text: str) -> bool:
+    """Whether a text says of the short name of a degree something in words, and nothing of a
+    layout."""
+    return short in DEGREES and text[:1].isalpha() and not _OF_LAYOUT.search(text)
 
 
 def _of_its_unit(unit_of: str, text: str) -> str:
@@ -904,7 +920,7 @@ _A_PEAK = re.compile(
 
 _EQUATED = re.compile(
     r"[,;]\s+(?=[*`\"']{0,2}[A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5}){0,2}[*`\"']{0,2}"
-    r" ?= ?[A-Za-z])"
+    r"(?: ?= ?|: )[A-Za-z])"
 )
 """Between two words of one sentence that are explained: `TF = TFLOP/s per GPU, step = seconds`."""
 

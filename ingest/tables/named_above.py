@@ -37,6 +37,47 @@ COUNTED = (
 """A number of things in which rates are counted, and no rate itself: `million samples per second`;
 none of tokens that a model was asked or answers."""
 
+_THINGS_RATED = (
+    r"(?:tok(?:en)?s?|words?|samples?|sequences?|seqs?|sentences?|utterances?|ima?ges?|imgs?|items?)"
+    r"(?: ?/ ?| per )s(?:ec(?:ond)?)?\b"
+)
+
+_BY_THE_THOUSAND = re.compile(
+    r"(?:(?<=\bin )|(?<=\bunits of )|(?<=[(\[])|(?<=\bunit: )|(?<=\bunits: )|(?<=[a-z], ))"
+    r"(?:[x×*·]\s?)?(?:10\s?(?:\^|\*\*)\s?\{?(?P<power>[369])\}?|10(?P<raised>[³⁶⁹])"
+    r"|1[eE](?P<e>[369])|1[,.’']?000)"
+    rf"\s?[x×*·]?\s?(?={_THINGS_RATED})"
+    rf"|(?P<kilo>\bkilo[- ]?)(?={_THINGS_RATED})"
+    r"|(?P<behind>(?<=/s)|(?<=sec)|(?<=second)|(?<=GPU)|(?<=device)),? ?[(\[]?"
+    r"(?:divided by|[/÷]) ?1[,.]?000\b[)\]]?",
+    re.IGNORECASE,
+)
+"""How many of the things that a rate counts each number stands for, in digits: `in 10³ tokens/s`,
+`(1000 samples/s)`, `tokens/s divided by 1000`."""
+
+_COUNTS = {"3": "thousand ", "6": "million ", "9": "billion "}
+
+
+def _in_words(text: str) -> str:
+    """A line with the thousands that its units count by in words.
+
+    >>> _in_words("Throughput in 10^3 tokens/s"), _in_words("up to 1.2 x 10^6 tokens/s")
+    ('Throughput in thousand tokens/s', 'up to 1.2 x 10^6 tokens/s')
+    """
+    if "10" not in text and "1e" not in text.casefold() and "kilo" not in text.casefold():
+        return text
+    return _BY_THE_THOUSAND.sub(_count_in_words, text)
+
+
+def _count_in_words(found: re.Match[str]) -> str:
+    if found["behind"] is not None:
+        return " in thousands"
+    power = found["power"] or found["e"] or (found["raised"] or "3").translate(_RAISED)
+    return _COUNTS[power]
+
+
+_RAISED = str.maketrans("³⁶⁹", "369")
+
 SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
@@ -316,7 +357,7 @@ class Heard(NamedTuple):
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
-    bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", unmarked(text)))
+    bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", unmarked(_in_words(text))))
     if _MAY_BE_RATED.search(bare):
         for form, things in _RATES_ELSEWHERE:
             bare = form.sub(partial(_rate_in_english, things), bare)
@@ -535,7 +576,7 @@ _ENDED = re.compile(r"[.:;!?>|。：；][\s*_]*$")
 def _begins(sentence: str, size: str) -> tuple[Opened, ...]:
     """The quantities with which a sentence begins, one after another; none where something else
     follows them by `and`. `size` is the unit that the text gives all numbers."""
-    bare = _TAG.sub("", unmarked(sentence)).strip(" \t#=>-–*•.:：")
+    bare = _TAG.sub("", unmarked(_in_words(sentence))).strip(" \t#=>-–*•.:：")
     if _COMPARES.search(bare) or _NO_TRAINING.search(bare) or of_a_node(bare):
         return ()
     if heard_in(sentence).of_kernels:

@@ -223,6 +223,7 @@ from assay.ingest.tables.views import View, views
 from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.words import counted
 
 _DIGIT = re.compile("[0-9]")
 
@@ -1055,9 +1056,22 @@ class _Table:
             for name, text in told.items() if name in ("gpu", "gpus", "nodes", "dtype")
         }  # fmt: skip
 
+    @cached_property
+    def _measured_on(self) -> Mapping[str, Cell]:
+        """How many devices all rows ran on, where the labels of what was measured say one count
+        between them: `tokens/s (8 GPUs)`."""
+        heads = self.view.grid.heads
+        if self.view.turned or self.view.melted or not heads:
+            return {}
+        told = {count: cell for cell in heads[-1].cells if (count := counted(plain(cell.text)))}
+        if len(told) != 1:
+            return {}
+        ((count, cell),) = told.items()
+        return {"gpus": Cell(count, cell.line, cell.column, value_origin="stated")}
+
     def _on_its_device(self, record: Record) -> None:
         """Put the device that a row means in the place of its kind, or of the name of a machine."""
-        for name, cell in self._corner_counts.items():
+        for name, cell in {**self._measured_on, **self._corner_counts}.items():
             if is_silent(record, name):
                 record.cells[name] = cell
         if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):

@@ -33,6 +33,7 @@ from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
 from assay.ingest.grids.ratios import comparing, in_ratio, number_in
 from assay.ingest.numbers.units import unit
 from assay.ingest.prose.counted_operations import AGAIN, NONE_AGAIN
+from assay.ingest.prose.degree_letters import DEGREES
 from assay.ingest.prose.keys import in_order
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
@@ -809,6 +810,7 @@ def _explained(
         if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
         or (own.spec and other.spec and len(plain(text)) == 1)
+        or (plain(text) in DEGREES and own.spec and _is_measured(other) and not _is_measured(own))
         or (
             own.spec is None
             and (other.degrees or (other.spec is not None and other.spec.name not in held))
@@ -816,6 +818,10 @@ def _explained(
         else own
         for own, other, text in zip(columns, told, texts, strict=True)
     ]
+
+
+def _is_measured(column: Column) -> bool:
+    return column.spec is not None and column.spec.quantity is not None
 
 
 def _says_more(own: Column, other: Column) -> bool:

@@ -51,6 +51,13 @@ _POWER = re.compile(
 
 _OF_TWO = ("2^", "2 ^", "2**", "2 **")
 
+_WITH_POINTS = re.compile(
+    r"((?:\b(?:sequence|context) length|\bbatch(?: size)?)(?::| =| of| is)? )"
+    r"([1-9][0-9]{0,2}(?:\.[0-9]{3})+)(?!\w|[.,][0-9])",
+    re.IGNORECASE,
+)
+"""A length or a batch whose thousands a point sets apart, in a text that is not in English."""
+
 _GROUPS = re.compile(
     r"(?<![\w'’.,])([1-9][0-9]{0,2}(?:(?:['’][0-9]{3})+|(?:[\u00a0\u2009\u202f][0-9]{3})+))"
     r"(?![0-9'’]|[.,][0-9])"
@@ -159,6 +166,8 @@ def in_english(text: str) -> Plain:
     'every step takes 4194304 tokens'
     >>> in_english("global batch 1'024 of 4'096 tokens, 12'5 and 5'120.5").text
     "global batch 1024 of 4096 tokens, 12'5 and 5'120.5"
+    >>> in_english("Kontextlänge 4.096, Schrittzeit 1.024 s").text
+    'sequence length 4096, Schrittzeit 1.024 s'
     >>> in_english("seq 2048,8 x A100").text, in_english("1,024 A100").text
     ('seq 2048, 8 x A100', '1,024 A100')
     """
@@ -183,6 +192,7 @@ def in_english(text: str) -> Plain:
         plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):
         plain = _replace(_put(plain, "european"), _word(), _meant)
+        plain = _replace(plain, _WITH_POINTS, lambda found: found[1] + found[2].replace(".", ""))
     return plain if plain.text == text else _replace(plain, _BLANKS, lambda _: " ")
 
 

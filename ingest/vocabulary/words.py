@@ -142,13 +142,36 @@ _UNIT_AND_WHOSE = re.compile(
 )
 """A unit that has whose the rate is with it in brackets: `(tokens/s, all GPUs)`."""
 
+_DEVICES_COUNTED = (
+    r"(?P<n>[0-9]{1,5}) ?[x×]? ?"
+    r"(?P<kind>GPU|GCD|device|card|chip|accelerator|NPU|TPU|HPU|XPU|rank|node)s?"
+)
+"""How many a rate is of: `8 GPUs`."""
+
+_ON_COUNTED = re.compile(
+    rf"(?:, ?| (?=[(\[])| (?=(?:on|over|across|for|with) ))[(\[]?(?:(?:on|over|across|for|with) )?"
+    rf"{_DEVICES_COUNTED}[)\]]?$",
+    re.IGNORECASE,
+)
+"""How many something was measured on, behind what it is: `MFU (8 GPUs)`."""
+
+_WHATEVER_COUNT = {
+    "step_time", "mfu", "hfu", "tokens_per_gpu_per_s", "samples_per_gpu_per_s",
+    "items_per_gpu_per_s",
+}  # fmt: skip
+"""Fields that are of a step or of one device, on however many it was measured."""
+
+_OF_THE_COUNTED = {"tokens_per_s", "samples_per_s", "item_rate", "model_flops_rate"}
+
 _IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNORECASE)
 """Whose a rate is, right behind its unit: `images/sec total`."""
 
 _OVER_ALL = re.compile(
-    r"(?<=/s|ec|nd) (?:(?:summed )?(?:over|across)|of|for|on) (all (?:the )?[a-z]+)$", re.IGNORECASE
+    r"(?<=/s|ec|nd) (?:(?:summed )?(?:over|across)|of|for|on) "
+    rf"(all (?:the )?[a-z]+|{_DEVICES_COUNTED})$",
+    re.IGNORECASE,
 )
-"""The same in words: `samples per second of all GPUs`."""
+"""The same in words: `samples per second of all GPUs`, `tokens/s on 8 GPUs`."""
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
@@ -385,6 +408,14 @@ _ONE_STEP = re.compile(
 _FIRST_RANK = re.compile(r"\b(rank|gpu|device) 0\b", re.IGNORECASE)
 """The rank on which something was measured, which stands for all: `max allocated (rank 0)`."""
 
+_AFTER_THE_FIRST = re.compile(
+    r"^(?:later|subsequent|following|further) (?=(?:steps?|iterations?|iters?)\b)"
+    r"|(?<=[a-z]) after (?:the )?(?:first(?: (?:step|one|iteration))?|warm-?up|compil(?:e|ation))\b"
+    r"|(?<=[a-z]),? from (?:the )?(?:second|2nd) (?:(?:step|iteration|one) )?on(?:wards?)?\b",
+    re.IGNORECASE,
+)
+"""Which steps of a run were timed: those that are as all later ones."""
+
 _POWER = re.compile(
     r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
 )
@@ -398,10 +429,11 @@ _AT_LAST = re.compile(
 """Which of a run's values a tracker shows, or over what its trainer takes a mean."""
 
 _BEHIND_COMMA = re.compile(
-    r",\s*((?:over |across )?(?:all|every|each|per|total|in total|the whole)\b[^,()\[\]]*)$",
+    rf",\s*((?:over |across )?(?:(?:all|every|each|per|total|in total|the whole)\b[^,()\[\]]*"
+    rf"|{_DEVICES_COUNTED}))$",
     re.IGNORECASE,
 )
-"""Whose a quantity is, behind a comma: `Tokens/s, all GPUs`."""
+"""Whose a quantity is, behind a comma: `Tokens/s, all GPUs`, `Samples/s, 8 GPUs`."""
 
 _OVER_ITS_UNIT = re.compile(
     r"^((?:(?:training|total|overall|mean|average) )?(?:throughput|speed|rate|performance)) ?/ ?"
@@ -480,7 +512,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _UNIT_AND_WHOSE.sub(r"\1) (", label) if "," in label or ";" in label else label
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(r"\g<kept> ", _ONE_STEP.sub("", label)))
-    label = _FIRST_RANK.sub(r"\g<1>0", label)
+    label = _AFTER_THE_FIRST.sub("", _FIRST_RANK.sub(r"\g<1>0", label))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
     label = _OVER_ITS_UNIT.sub(r"\1 ", label) if label.count("/") > 1 else label
@@ -520,6 +552,10 @@ def said(label: str) -> Said | None:
     ):
         if found := read(words):
             return found
+    if on := _ON_COUNTED.search(label):
+        whole = said(label[: on.start()])
+        of_each = {"model_flops_rate"} if DEVICE & set(split(label[: on.start()])) else set()
+        return whole if whole and whole.field in _WHATEVER_COUNT | of_each else None
     return None
 
 
@@ -536,6 +572,20 @@ def _either(label: str) -> Said | None:
     known = {told.field for told in rates} <= {"item_rate", "samples_per_s"}
     plain = all(told.scale == 1.0 for told in rates)
     return Said("item_rate") if len(rates) > 1 and known and plain else None
+
+
+def counted(label: str) -> str:
+    """How many devices a rate, a time or a utilisation was measured on, as its label says; empty
+    where it does not.
+
+    >>> counted("Tokens/s (8 GPUs)"), counted("Step time (s), 16 x GPU"), counted("Speedup, 8 GPUs")
+    ('8', '16', '')
+    """
+    found = _ON_COUNTED.search(_UNIT_AND_WHOSE.sub(r"\1) (", label))
+    if not found or found["kind"].casefold().startswith("node"):
+        return ""
+    told = said(label)
+    return found["n"] if told and told.field in _WHATEVER_COUNT | _OF_THE_COUNTED else ""
 
 
 def _words(label: str) -> Words:
