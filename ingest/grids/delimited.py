@@ -57,8 +57,7 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     free = normalise(head.cells[-1].text) in _OF_REMARKS
     rows = [_joined(row, width, separator) for row in rows] if free else rows
     rows = [head, *(_filled_up(row, head) for row in rows[1:])]
-    data = [row for row in rows[1:] if not row.empty]
-    data, below = _apart_from_comments(data, width)
+    data, below = _apart_from_comments([row for row in rows[1:] if not row.empty], width)
     body = [_title(_remark(row, width), width) for row in data]
     if not body or not _labels(head):
         return
