@@ -264,7 +264,7 @@ def _is_comment(row: GridRow, width: int) -> bool:
 
 
 def _said_below(comments: Sequence[GridRow]) -> str:
-    """What the comments below a sheet say of all rows; nothing where one may be of some alone."""
+    """The words of the comments below a sheet on all rows; none where one may be of some alone."""
     bare = [uncommented(row.line).text.strip(" .") for row in comments]
     of_some = any(_OF_SOME.search(_RAN_WITH.sub(" ", text)) for text in bare)
     return "" if of_some else ". ".join(filter(None, bare))

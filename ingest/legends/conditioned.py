@@ -103,7 +103,7 @@ _COMPLEMENT = deferred(
     rf" {_THE_OTHERS}(?=[,;:.()]|$)",
     re.IGNORECASE,
 )
-"""What is said of the rows that do not meet a condition: `; the smaller runs have PP=2`."""
+"""Words on the rows that do not meet a condition: `; the smaller runs have PP=2`."""
 
 _ONE_NUMBER = deferred(
     r"\W*(?:(?:we|I|it|they|use[sd]?|using|has|have|had|with|at|of|is|are|was|were|run|ran|only"
@@ -278,8 +278,10 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
                 off = _OTHERWISE.match(text, begin + last) if len(told) == 1 else None
                 end = max([each.end() for each in (off, rest) if each], default=begin + last)
                 places = tuple(placed(paragraph, begin + first, end))
-                others = dict(_WITHOUT[n] for n in told if n in _WITHOUT) if off else {}
-                if rest and not off:
+                others: Mapping[str, str] = {}
+                if off:
+                    others = dict(_WITHOUT[n] for n in told if n in _WITHOUT)
+                elif rest:
                     others = _told_otherwise(rest["what"] or rest["what2"], told)
                 said = Explanation(told, places[0][0], places)
                 yield _Saying(field, sign, number, name, said, others)

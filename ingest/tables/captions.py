@@ -429,7 +429,7 @@ _NO_LIST = re.compile(
 
 
 def _listed(text: str) -> re.Match[str] | None:
-    """What is trained, as an item of a list of settings names it.
+    """The part that is trained, as an item of a list of settings names it.
 
     >>> _listed("2 GPUs, DDP, bf16, QLoRA.")[1], _listed("a toolkit, llm, LoRA, qwen2")
     ('QLoRA', None)
