@@ -41,13 +41,40 @@ def footnotes(lines: Sequence[Line]) -> dict[str, str]:
     return found
 
 
+_TEX_SIGN = r"(?:\\d?dagger|\\ast|\\star|\*{1,3}|[†‡§]|[a-h1-9](?![A-Za-z0-9]))"
+
+_IN_TEX = (
+    r"(?:\\(?:tnote|textsuperscript|footnotemark|footnotetext)\s*[\[{]\s*"
+    r"|(?=\$\s?(?:\{\})?\^\s*\{?\s*[^${}]{1,9}\}?\s*\$))"
+    rf"[{{}}^$\s]{{0,6}}(?P<sign>{_TEX_SIGN})\s*[\]}}$]{{1,3}}"
+)
+"""The sign of a note as LaTeX sets it: `\\tnote{a}`, `$^{\\dagger}$`."""
+
+_TEX_MARK = deferred(_IN_TEX)
+
+_NAMES_IN_TEX = {"\\dagger": "†", "\\ddagger": "‡", "\\ast": "*", "\\star": "*"}
+
+
+def raised(text: str) -> str:
+    """A row of LaTeX with its signs of notes as HTML has them.
+
+    >>> raised("low\\\\tnote{a} & $12^3$ & 8$^{\\\\dagger}$")
+    'low<sup>a</sup> & $12^3$ & 8<sup>†</sup>'
+    """
+    return _TEX_MARK.sub(
+        lambda mark: f"<sup>{_NAMES_IN_TEX.get(mark['sign'], mark['sign'])}</sup>", text
+    )
+
+
 _NOTE = re.compile(
-    r"(?P<lead>[\s>#]*(?:[*+-]\s+)?(?:\.\.\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
+    r"(?P<lead>[\s>#]*(?:[*+-]\s+)?(?:\.\.\s+)?(?:\\multicolumn\{[0-9]+\}\{[^{}]*\}\{\s*)?"
+    r"(?:\\(?:footnotesize|scriptsize|small)\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?(?P<raised>[\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^(?P<named>[\w*†‡-]{1,24})\]|\[#?(?P<listed>[\w*-]{1,12})\](?=:|\s)"
     r"|\^(?P<caret>[a-z1-9*†‡])(?=[\s:.)])"
+    rf"|{_IN_TEX.replace('<sign>', '<tex>')}|\\item\s*\[[\s$]*(?P<item>{_TEX_SIGN})[\s$]*\]"
     r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
-    r"[\s:.)=]*(?P<text>[^\s*].{3,400})"
+    r"[\s:.)={]*(?P<text>[^\s*].{3,400})"
 )
 
 _RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
@@ -73,6 +100,10 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
     >>> told = notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)])
     >>> {sign: [note.line.text for note in each] for sign, each in told.items()}
     {'†': ['fp16'], '‡': ['ran on 16 GPUs.']}
+    >>> page = ["\\\\item[a] FP8; the others BF16", "$^{\\\\dagger}$ with TP 4"]
+    >>> told = notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)])
+    >>> {sign: [note.line.text for note in each] for sign, each in told.items()}
+    {'a': ['FP8; the others BF16'], '†': ['with TP 4']}
     >>> page = ["1. in fp16", "2. in bf16"]
     >>> list(notes_below([Line(n, text, 1, {}) for n, text in enumerate(page)]))
     ['1', '2']
@@ -88,7 +119,8 @@ def notes_below(lines: Sequence[Line]) -> dict[str, list[Note]]:
             note = _NOTE.fullmatch(line.text.rstrip())
             kind = note.lastgroup and next(k for k in _KINDS if note[k]) if note else None
             if note and kind and not (kind == "star" and note["text"].endswith("*")):
-                sign = note[kind].replace("\\", "").translate(_RAISED)
+                sign = _NAMES_IN_TEX.get(note[kind], note[kind].replace("\\", ""))
+                sign = sign.translate(_RAISED)
                 plain = _TAGS.sub(lambda tag: " " * len(tag[0]), note["text"]).rstrip()
                 said = line._replace(text=plain, column=line.column + note.start("text"))
                 found.setdefault(sign, []).append(Note(said, kind))
@@ -156,9 +188,9 @@ _MARKED = re.compile(
 )
 """A sentence that says what a sign stands for: `unless marked with † (two nodes, 16 GPUs)`."""
 
-_KINDS = ("raised", "named", "listed", "caret", "bracketed", "sign", "star")
+_KINDS = ("raised", "named", "listed", "caret", "tex", "item", "bracketed", "sign", "star")
 
-_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\¹²³⁴-⁹†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
+_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\$¹²³⁴-⁹†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
 
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
@@ -254,6 +286,7 @@ _OTHER_ROWS = deferred(
     r"\b(?:all )?(?:the |our |of the )?(?:other|remaining) (?:rows|runs|models|ones|entries|numbers"
     r"|cells|lines|configurations|results|measurements|jobs|sizes|networks)\b"
     r"|\b(?:all )?(?:the )?others\b|\beverything else\b|\ball else\b"
+    r"|(?<=[;,.:(] )elsewhere\b(?!,? (?:in|on|at)\b)"
     r"|\bthe rest\b(?! of (?:the|this|its|our) (?:epoch|run|training|time|memory"
     r"|layers|step|model|page))"
     r"|其[余餘他它](?:的)?(?:各?行|模型|配置|实验|結果|结果)?[均都]?"

@@ -51,6 +51,12 @@ _OF_BATCHES = ("batch", "батч", "bs", "批", "lot", "バッチ")
 _BARE = {"batch", "батч", "배치", "バッチ", "批次"}
 """Those that name no size."""
 
+_OF_WHAT = re.compile(
+    r"\s+(?:[(\[](?:in )?|in )(?:seqs?|sequences|samples|images|imgs|examples|sentences)[)\]]?$",
+    re.IGNORECASE,
+)
+"""Of what a batch is, behind the word for it: `Batch (seqs)`."""
+
 _DEVICES = (
     r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core"
     r"|data[- ]parallel (?:rank|replica|worker|process))"
@@ -124,7 +130,8 @@ def with_batch_scopes(
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
-    names = [normalise(plain(cell.text).replace("<br>", " ")) for cell in last.cells]
+    bare = (_OF_WHAT.sub("", plain(cell.text).replace("<br>", " ")) for cell in last.cells)
+    names = [normalise(text) for text in bare]
     of_batches = [name in _OPEN or any(map(name.__contains__, _BARE)) for name in names]
     open_ones = [at for at, name in enumerate(names) if name in _OPEN]
     if len(open_ones) != 1:

@@ -284,11 +284,17 @@ _RAN_BY_DEFAULT = deferred(
     r"[^.;:]{0,40}?\b(?:were|was|are) (?:all )?(?:conducted|run|made|measured|obtained|done"
     r"|performed|collected|trained|taken|produced)\b"
     r"[^.;:]{0,80}?\b(?:using|with|at|in|under) the default (?=settings?\b|configurations?\b"
-    r"|config\b|values\b|(?:hyper-?)?parameters\b|options\b|arguments\b|recipe\b)",
+    r"|config\b|values\b|(?:hyper-?)?parameters\b|options\b|arguments\b|recipe\b)"
+    r"|\b(?:empty|blank|missing|unset)(?: (?:cells?|entr(?:y|ies)|fields?|values?))?(?: here)?"
+    r" ?(?:=|:|(?:means?|stands? for|is|are|denotes?|takes?|uses?|has|have)\b)"
+    r"(?: (?:of|at|with))? (?:the|its|their) defaults?(?: (?:values?|settings?|ones?))?\b"
+    r"|\b(?:cells?|columns?|fields?|entries|settings?)(?: (?:that|which) (?:are|is|were|was))?"
+    r" (?:left )?(?:empty|blank|out)\b[^.;:]{0,24} (?:the|its|their) defaults?\b",
     re.IGNORECASE,
 )
 """Runs that were made with the defaults of a program, which are then theirs: `the experiments were
-conducted on one A100 with the default settings: a batch of 16`."""
+conducted on one A100 with the default settings: a batch of 16`; and cells that are left empty for
+these."""
 
 _OF_OURS = deferred(
     r"\b(?:we|our|ours|I|my|here|unless|below|all|every|both|these|this (?:run|table|page|section"

@@ -57,7 +57,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     free = normalise(head.cells[-1].text) in _OF_REMARKS
     rows = [_joined(row, width, separator) for row in rows] if free else rows
     rows = [head, *(_filled_up(row, head) for row in rows[1:])]
-    body = [_title(_remark(row, width), width) for row in rows[1:] if not row.empty]
+    data, below = _apart_from_comments([row for row in rows[1:] if not row.empty], width)
+    body = [_title(_remark(row, width), width) for row in data]
     if not body or not _labels(head):
         return
     if not named and all(_ITEM.match(row.line.text) for row in body):
@@ -77,8 +78,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
         nothing = head.cells[0]._replace(text="", line=upper.line.number)
         spans = tuple(upper.cells[at] if at >= 0 else nothing for at in over)
         heads.insert(0, replace(upper, cells=spans))
-    note = _note_below(body)
-    rows = body[:-1] if note else body
+    note = _said_below(below) if below else _note_below(body)
+    rows = body if below else body[:-1] if note else body
+    rows += [] if note else [_remark(replace(row, cells=()), width) for row in below]
     yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
 
 
@@ -248,6 +250,32 @@ def _note_below(rows: Sequence[GridRow]) -> str:
     found = _NOTE.match(cells[0].text)
     return cells[0].text[found.end() :] if found and " " in cells[0].text.strip("# ") else ""
 
+
+def _apart_from_comments(
+    rows: Sequence[GridRow], width: int
+) -> tuple[Sequence[GridRow], Sequence[GridRow]]:
+    """The rows of a sheet, and the comments that it ends with, two or more or with commas of their
+    own: what was commented out has as many cells as a row, and numbers."""
+    end = len(rows)
+    while end > 1 and _is_comment(rows[end - 1], width):
+        end -= 1
+    alone = len(rows) - end == 1 and len(rows[-1].cells) == 1
+    return (rows, []) if alone else (rows[:end], rows[end:])
+
+
+def _is_comment(row: GridRow, width: int) -> bool:
+    numbers = any(_number(cell.text.lstrip("# ")) for cell in row.cells)
+    return row.line.text.lstrip().startswith("#") and not (len(row.cells) == width and numbers)
+
+
+def _said_below(comments: Sequence[GridRow]) -> str:
+    """The words of the comments below a sheet on all rows; none where one may be of some alone."""
+    bare = [uncommented(row.line).text.strip(" .") for row in comments]
+    of_some = any(_OF_SOME.search(_RAN_WITH.sub(" ", text)) for text in bare)
+    return "" if of_some else ". ".join(filter(None, bare))
+
+
+_RAN_WITH = re.compile(r"\b(?:trained|ran|run|measured|made|obtained|collected|built) with\b", re.I)
 
 _NOTE = re.compile(
     r"#+\s*(?=\S)|\W{0,3}(?:notes?|settings?|setup|config(?:uration)?|all(?= runs)|remarks?|注|备注"

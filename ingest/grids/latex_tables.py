@@ -45,7 +45,9 @@ _SPANNING = re.compile(
 _MARKS = (
     (re.compile(r"(?<!\\)%.*$"), ""),
     (re.compile(r"\\(?:footnotemark|footnote|cite\w*|label|ref|textsuperscript|tnote)"
-                r"(?:\[[^\[\]]*\])?\{[^{}]*\}"), ""),
+                r"(?:\[[^\[\]]*\])?\{[^{}]*\}|\\footnotemark\[[^\[\]]*\]"), ""),
+    (re.compile(r"(?<=[A-Za-z)}%])\s?\$\s?\^\s*\{?\s*(?:\\(?:d?dagger|ast|star)|\*{1,3}|[†‡§a-h])"
+                r"\s*\}?\s*\$"), ""),
     (re.compile(r"\\(?:cellcolor|textcolor|color|rowcolor)(?:\[[^\[\]]*\])?\{[^{}]*\}"), ""),
     (re.compile(r"\\(?:makecell|thead|shortstack)(?:\[[^\[\]]*\])?"), ""),
     (re.compile(r"\\(?:num|SI|qty)\{([^{}]*)\}(?:\{([^{}]*)\})?"), r"\1 \2"),

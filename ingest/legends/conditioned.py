@@ -63,6 +63,56 @@ _CONDITION = deferred(
 )
 """A condition on a number of a row."""
 
+_MANY = (
+    rf" (?P<n6>[0-9]{{1,5}}|{'|'.join(COUNTS)}) "
+    r"(?P<name6>GPUs?|nodes?|cards?|devices?|chips?|NPUs?|GCDs?|machines?|servers?)\b"
+)
+
+_COUNTED = deferred(
+    r"(?P<opens>^\W*)?(?:(?:(?P<runs>runs|jobs|rows|configurations|cases) )?"
+    r"(?:for|on|with|at|using) )?"
+    r"(?:(?P<least6>from|starting (?:at|from|with)|at least)|(?P<most6>up to|at most|no more than)"
+    r"|(?P<more6>above|beyond|more than)|(?P<less6>below|under|fewer than|less than))"
+    rf"{_MANY}(?P<on>,? (?:on(?:wards?)?|and (?:more|up|upwards?|beyond|above)|upwards?)\b)?"
+    rf"(?!,? (?:to|through|until) )|(?:for|on|with|at){_MANY.replace('6>', '7>')},?"
+    rf" (?P<least7>{_UP}|and more\b)",
+    re.IGNORECASE,
+)
+"""A condition on how many devices a row has: `From 64 GPUs on`, `runs on more than 8 nodes`."""
+
+_OBSERVED = deferred(
+    r"\b(?:observ\w+|see|saw|seen|scal\w+|drop\w*|helps?|reach\w*|achiev\w+|gets?|got|improv\w+"
+    r"|degrad\w+|bound|limit\w*|grows?|falls?|throughput|efficien\w+|bottleneck\w*)\b",
+    re.IGNORECASE,
+)
+"""Words of what came of so many devices, beside which settings are of all runs."""
+
+_OF_NODES = ("node", "machine", "server")
+
+_THE_OTHERS = (
+    r"(?:(?:the |all |any )?(?:(?:smaller|larger|bigger|lower|higher|remaining|other)"
+    r" (?:runs|ones|jobs|rows|scales?|counts?|configurations|sizes|numbers)|others|rest)"
+    r"|(?:beyond|above|below|past|after|under)(?: (?:that|this|it|which))?|otherwise|elsewhere"
+    r"|from (?:there|then) on)"
+)
+
+_COMPLEMENT = deferred(
+    rf"[\s,;:.–—(]{{1,4}}(?:(?:and|but|while|whereas|for|on|in|with) ){{0,2}}{_THE_OTHERS}"
+    r"(?![\w-])[,:]?(?P<what> [^,;:.()]{1,60})(?=[,;:.()]|$)"
+    r"|[\s,;–—]{1,4}(?:(?:and|but|while|whereas) )?(?P<what2>[^,;:.()]{2,40}?)(?: for| on| in)?"
+    rf" {_THE_OTHERS}(?=[,;:.()]|$)",
+    re.IGNORECASE,
+)
+"""Words on the rows that do not meet a condition: `; the smaller runs have PP=2`."""
+
+_ONE_NUMBER = deferred(
+    r"\W*(?:(?:we|I|it|they|use[sd]?|using|has|have|had|with|at|of|is|are|was|were|run|ran|only"
+    r"|just|a|the|to|stage|size|degree|switch(?:ed)?|went|go) ){0,6}?(?P<n>[0-9]{1,6})"
+    r"(?: (?:(?:is|was) (?:enough|sufficient|used)|suffices|sufficed|instead|alone))?\W*",
+    re.IGNORECASE,
+)
+"""A number of the setting that was named before it: `stage 1 is enough`."""
+
 _ROWS = r"(?:rows?|runs?|lines?|entries|results|numbers|measurements|的?(?:行|实验|配置|结果))"
 
 _OF_SOME = deferred(
@@ -149,8 +199,10 @@ def tell(
     for saying in sayings:
         section = bisect_right(heads, saying.said.line)
         mine = [row for row in rows if saying.field in row.cells]
-        general = saying.said.line < first
-        here = [row for row in mine if general or bisect_right(heads, row.line) == section]
+        here = [row for row in mine if bisect_right(heads, row.line) == section]
+        if saying.said.line < first:  # it is of all that follows, or of all parts of its own part
+            end = _end_of_part(lines, saying.said.line) if here else None
+            here = [row for row in mine if end is None or row.line < end]
         met = [row for row in here if _meets(row, saying)]
         if saying.name and not 0 < len(met) < len(here):
             continue  # it is of no rows beside others
@@ -164,6 +216,18 @@ def tell(
             used.add(saying.said.line)
             explained.append(saying.said)
     return used, explained
+
+
+def _end_of_part(lines: Sequence[Line], at: int) -> int | None:
+    """The line of the next heading that is no lower than the one which a line stands under."""
+    level = 0
+    for line in lines:
+        depth = len(line.text) - len(line.text.lstrip("#"))
+        if depth and line.number < at:
+            level = depth
+        elif depth and level and depth <= level:
+            return line.number
+    return None
 
 
 def _holds(row: Record, name: str, saying: _Saying) -> bool:
@@ -183,7 +247,8 @@ def _meets(row: Record, saying: _Saying) -> bool:
     number = number_of(row.cells[saying.field])
     if number is None:
         return False
-    held = {"more": number > saying.number, "least": number >= saying.number}
+    held = {"more": number > saying.number, "least": number >= saying.number,
+            "less": number < saying.number, "most": number <= saying.number}  # fmt: skip
     return held.get(saying.sign, number == saying.number)
 
 
@@ -204,16 +269,46 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
             first, last = (0, len(sentence)) if opens else clause_around(sentence, found)
             aside = _ASIDE.match(sentence, last)
             last = aside.end() if aside else last
+            rest = None if of_some else _of_the_rest(text, begin + found.end(), begin + last)
+            last = min(last, rest.start() - begin) if rest else last
             told = _told(sentence[first:last], found, first)
             field, sign, number = ("", "", 0.0) if of_some else _asked(found)
             field, name = _named(sentence, found) if of_some else (field, "")
             if told and field and field not in told:
                 off = _OTHERWISE.match(text, begin + last) if len(told) == 1 else None
-                end = off.end() if off else begin + last
+                end = max([each.end() for each in (off, rest) if each], default=begin + last)
                 places = tuple(placed(paragraph, begin + first, end))
-                others = dict(_WITHOUT[n] for n in told if n in _WITHOUT) if off else {}
+                others: Mapping[str, str] = {}
+                if off:
+                    others = dict(_WITHOUT[n] for n in told if n in _WITHOUT)
+                elif rest:
+                    others = _told_otherwise(rest["what"] or rest["what2"], told)
                 said = Explanation(told, places[0][0], places)
                 yield _Saying(field, sign, number, name, said, others)
+
+
+def _of_the_rest(text: str, begin: int, end: int) -> re.Match[str] | None:
+    """The words on the rows that do not meet a condition, which stands in front of `begin`, in its
+    clause, which ends at `end`, or right behind that."""
+    found = _COMPLEMENT.search(text, begin)
+    return found if found and found.start() <= end else None
+
+
+def _told_otherwise(what: str, told: Mapping[str, str]) -> Mapping[str, str]:
+    """Settings of the rows that do not meet a condition, by what those have that do.
+
+    >>> _told_otherwise("stage 1 is enough", {"zero_stage": "3"}), _told_otherwise("PP=2", {})
+    ({'zero_stage': '1'}, {'pp': '2'})
+    >>> _told_otherwise("it took 30 minutes", {"zero_stage": "3"})
+    {}
+    """
+    if _NO_SETTING.search(what):
+        return {}
+    if said := settings_of(what.strip()) or named(what.strip()):
+        return said
+    number = _ONE_NUMBER.fullmatch(what)
+    alone = len(told) == 1 and all(text.isdecimal() for text in told.values())
+    return dict.fromkeys(told, number["n"]) if number and alone else {}
 
 
 def _of_some(sentence: str) -> re.Match[str] | None:
@@ -242,20 +337,37 @@ def _condition(sentence: str) -> re.Match[str] | None:
     """The condition of a sentence; what all have `with a length of 2048` is none."""
     found = _CONDITION.search(sentence)
     one = found is not None and found["one"] and found["equal"]
-    return None if found and one and not (found["up"] or found["of"]) else found
+    found = None if found and one and not (found["up"] or found["of"]) else found
+    return found or _on_so_many(sentence)
+
+
+def _on_so_many(sentence: str) -> re.Match[str] | None:
+    """The condition of a sentence that begins with how many devices there are, or names runs by
+    that, or says of others what they have; `we scaled up to 64 GPUs with TP 4` is of all.
+
+    >>> _on_so_many("We trained on up to 64 GPUs with TP 4.")
+    >>> _on_so_many("ZeRO-3 up to 16 GPUs, ZeRO-1 beyond that.")[0]
+    'up to 16 GPUs'
+    """
+    found = None if _OBSERVED.search(sentence) else _COUNTED.search(sentence)
+    if found is None or found["least7"] or found["on"] or found["runs"]:
+        return found
+    if (found["least6"] or "").casefold() in ("from", "at least"):
+        return None
+    opens = found["opens"] is not None
+    return found if opens or _COMPLEMENT.search(sentence, found.end()) else None
 
 
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:
     """The field that a condition asks for, how it compares, and with which number."""
-    counted = found["name4"]
-    held = {key.rstrip("2345"): word for key, word in found.groupdict().items() if word}
+    held = {key.rstrip("234567"): word for key, word in found.groupdict().items() if word}
     if "up" in held:  # `of 2 or more`
         held["least"] = held.pop("equal", "") or held.pop("more", "")
     name = held["name"].casefold()
     field = NAMES.get(name) or configured_by(name) or ""
-    if counted:
-        field = "nodes" if counted.casefold().startswith(("node", "machine", "server")) else "gpus"
-    sign = next(key for key in ("more", "least", "equal") if key in held)
+    if {"name4", "name6", "name7"} & {key for key, word in found.groupdict().items() if word}:
+        field = "nodes" if name.startswith(_OF_NODES) else "gpus"
+    sign = next(key for key in ("more", "least", "equal", "less", "most") if key in held)
     count = held["n"].casefold()
     return field, sign, float(COUNTS.get(count, count)) if count != "one" else 1.0
 
@@ -273,7 +385,7 @@ def _told(clause: str, found: re.Match[str], begin: int) -> Mapping[str, str]:
     rest = f"{clause[: found.start() - begin]} {clause[found.end() - begin :]}".strip(" .,;:。，")
     if _NO_FLASH.search(rest):
         return {"attention": ""}
-    if _NO_SETTING.search(rest) or _CONDITION.search(rest):
+    if _NO_SETTING.search(rest) or _CONDITION.search(rest) or _COUNTED.search(rest):
         return {}
     rest = _IN_ITS_PLACE.sub("", rest)
     if _SET.search(rest) is None:

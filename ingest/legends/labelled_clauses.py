@@ -206,10 +206,10 @@ def _sayings(lines: Sequence[Line], labels: set[str] | frozenset[str]) -> Iterat
             opens = _CORRECTS.match(text, begin, end)
             clause = text[opens.end() if opens else begin : end]
             label, what = _begun(clause, near)
-            named = _IS_NAME.fullmatch(label) and not _PERHAPS.search(what)
             corrects = CORRECTING.search(text, begin, end) is not None
             what = _CONTRAST.sub("", what, count=1) if corrects else what
-            values = _settings(what) if named else {}
+            named = label.startswith(CASE) or _IS_NAME.fullmatch(label)
+            values = _settings(what) if named and not _PERHAPS.search(what) else {}
             if _OF_A_SIDE.fullmatch(label):
                 values = {**values, **_its_program(what)}
             if values:

@@ -27,6 +27,7 @@ from assay.ingest.legends.label_signs import (
     put,
     settings_of,
 )
+from assay.ingest.legends.noted_rows import OFF
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.captions import FIELD, named
@@ -52,6 +53,39 @@ _WITH_CELL = deferred(
     re.IGNORECASE,
 )
 """Rows with a cell of a text that the sentence quotes."""
+
+_EMPHASIS = (
+    r"[*_]{0,3}(?P<face>bold(?:face)?|italics?)(?:[ -]?(?:faced|type|font|print)|ed"
+    r"|i[sz]ed)?[*_]{0,3}"
+)
+
+_SHAPED = (
+    r"(?:rows?|runs?|lines?|ones|entries|configurations?|cases|results|numbers|figures|values)"
+)
+
+_EMPHASISED = deferred(
+    rf"\b(?:the |all )?{_SHAPED}(?: (?:that|which) are)?(?: (?:set|shown|printed|written|typeset"
+    rf"|marked|given))? in {_EMPHASIS}(?![\w*])"
+    rf"|(?<![\w-])(?:the |all )?{_EMPHASIS.replace('<face>', '<face2>')} {_SHAPED}\b"
+    rf"|^\W{{0,4}}{_EMPHASIS.replace('<face>', '<face3>')}(?= ?[:=] )",
+    re.IGNORECASE,
+)
+"""Rows that are set in another face than others: `rows in italics`, `**Bold** rows`."""
+
+_PLAIN_ONES = deferred(
+    r"\b(?:the |all )?(?:(?:plain|upright|regular|normal|roman|unemphasi[sz]ed"
+    rf"|(?:non|un|not)[ -]?(?:bold|italic)(?:ed|i[sz]ed)?) (?:{_SHAPED}|type|print|text|font)"
+    r"|plain|upright|roman)\b(?=\W+\w)(?! text)",
+    re.IGNORECASE,
+)
+"""Rows that are not, as such a sentence calls them."""
+
+_PRAISED = deferred(
+    r"\b(?:best|fast\w+|highest|lowest|top|slowest|worst|optim\w+|recommended|winn\w+|better"
+    r"|improve\w*|peak|maxim\w+|minim\w+)\b",
+    re.IGNORECASE,
+)
+"""Words of another reason to set a number in bold."""
 
 _OURS = deferred(
     r"^[\s>*_`-]*(?:ours|our (?:own )?(?:rows?|runs?|numbers?|results?|system|entry|entries"
@@ -79,11 +113,16 @@ _IN_PLACE = deferred(
     r"|(?!)))"
     r"(?: (?:of|in) (?:the|this) table)?"
     r"(?! (?:of(?! [0-9])|in|shows?|gives?|lists?"
-    r"|(?:is|are|was|were)(?! (?:with|run|trained|done|at|on)\b))\b)",
+    r"|(?:is|are|was|were)(?! (?:with|run|trained|done|at|on)\b))\b)"
+    r"|\bthe (?:(?P<half>upper|lower|top|bottom) half(?! of (?!(?:the|this) table\b))"
+    r"|(?P<half2>first|second|last) half(?= of (?:the|this) (?:table|rows)\b))"
+    r"(?: of (?:the|this) (?:table|rows)\b)?",
     re.IGNORECASE,
 )
-"""Rows by their place in their table: `the last row`, `the first two rows`; beside others in the
-same sentence the word for rows may be left out: `and the third uses TP 4`."""
+"""Rows by their place in their table: `the last row`, `the first two rows`, `the upper half`;
+beside others in the same sentence the word for rows may be left out: `and the third uses TP 4`."""
+
+_LAST_HALVES = ("lower", "bottom", "second", "last")
 
 _OF_US = deferred(r"\b(?:[Oo]urs?|[Tt]his work)\b")
 
@@ -112,6 +151,9 @@ _OPPOSITE = {
 }
 """Settings of rows that are left out of those with a switch."""
 
+_WITHOUT = {**_OPPOSITE, ("recompute", "full"): ("recompute", "none")}
+"""Settings of rows that are said to be without what others have."""
+
 _THEY = deferred(
     r"\W*(?:(?:which|that|where|these|they|and|we|with|use[sd]?|are|were|run|ran|have|had|was|is)\s)+",
     re.IGNORECASE,
@@ -122,7 +164,7 @@ _AGAIN = ("recompute", "activation_checkpointing")
 
 class _Saying(NamedTuple):
     sign: str
-    by_cell: bool  # the sign is the text of a cell
+    by_cell: bool  # the sign is the text of a cell, or the face of its letters
     place: tuple[int, int]  # of which row in its table, and of how many; of none where there are 0
     marked: Mapping[str, str]
     others: Mapping[str, str]
@@ -168,19 +210,54 @@ def _in_place(rows: Sequence[Record], turn: int, many: int) -> set[int]:
     """The lines of so many rows of one table, from the first or the last on; of several tables, or
     of one with other lines between its rows, none."""
     held = sorted({row.line for row in rows})
+    if many == HALF and len(held) % 2:
+        return set()
+    many = len(held) // 2 if many == HALF else many
     if len(held) < max(many + 1, turn + many) or len({b - a for a, b in pairwise(held)}) != 1:
         return set()
     return set(held[turn : turn + many] if turn >= 0 else held[turn - many + 1 :])
 
 
+HALF = -1
+"""So many rows as half of their table has."""
+
+
 def _is_marked(row: Record, text: str, saying: _Saying) -> bool:
     """Whether a row, whose line is `text`, has the sign or the cell that a sentence speaks of."""
+    if saying.sign in _FACES:
+        return _is_set_in(text, _FACES[saying.sign])
     if not saying.by_cell:
         return _has(text, saying.sign)
     cells = [*(cell.text for cell in row.cells.values()), *(text for _, text in row.other)]
     if saying.sign == OURS:
         return any(map(_IS_OURS.search, cells))
     return any(cell.strip(' `*"').casefold() == saying.sign.casefold() for cell in cells)
+
+
+_FACES = {
+    "*bold": re.compile(r"(?:\*\*|__)\S.*(?:\*\*|__)|<(b|strong)>.*</\1>|\\textbf\{[^{}]*\}"),
+    "*ital": re.compile(
+        r"(?:\*(?!\*)|_(?!_)|\*\*\*|___)\S.*[*_]|<(i|em)>.*</\1>|\\(?:textit|emph)\{[^{}]*\}"
+    ),
+}
+"""How a face is called, and a cell that is set in it."""
+
+_BETWEEN_CELLS = re.compile(r"(?<!\\)[|&]|\\\\|</?t[dhr]\b[^<>]*>")
+
+
+def _is_set_in(text: str, face: re.Pattern[str]) -> bool:
+    """Whether the cells of a row are set in a face: its first and half of all, or all others.
+
+    >>> _is_set_in("| **1** | **19,870** |", _FACES["*bold"])
+    True
+    >>> _is_set_in("| 7B | **19,870** | 44% |", _FACES["*bold"])
+    False
+    >>> _is_set_in("| **1** | 2 |", _FACES["*ital"]), _is_set_in("| *1* | *2* |", _FACES["*ital"])
+    (False, True)
+    """
+    cells = [cell.strip() for cell in _BETWEEN_CELLS.split(text)] if len(text) <= LONGEST else []
+    held = [face.fullmatch(cell) is not None for cell in cells if cell]
+    return len(held) > 1 and ((held[0] and 2 * sum(held) >= len(held)) or all(held[1:]))
 
 
 def _has(text: str, sign: str) -> bool:
@@ -197,34 +274,51 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
     """The sentences on rows with a sign, with what they say of these and of the others."""
     for paragraph in paragraphs(lines):
         text = " ".join(line.text for line in paragraph)
-        told = any(form.search(text) for form in (_MARKED, _WITH_CELL, _IN_PLACE, _OF_US))
+        told = any(form.search(text) for form in _NAMING)
         if len(text) > LONGEST or not told:
             continue
         at, last = 0, ""
         for sentence in sentences(text):
             begin, at = at, at + len(sentence)
             earlier, last = last, sentence
-            of_sign = _MARKED.search(sentence)
-            by_cell = None if of_sign else _WITH_CELL.search(sentence)
-            ours = None if of_sign or by_cell else _OURS.match(sentence)
-            if found := of_sign or by_cell or ours:
-                every = [(found, begin, at)]
-            else:
-                every = list(_clauses_on_places(sentence, begin))
-            for found, start, stop in every:
+            for found, sign, start, stop in _named_in(sentence, begin):
                 opens, ends = (begin + each for each in found.span())
-                marked, others = _told(text[start:opens], text[ends:stop], earlier)
+                behind = text[ends:stop]
+                if sign in _FACES:
+                    behind = _PLAIN_ONES.sub("the others", behind)
+                marked, others = _told(text[start:opens], behind, earlier)
                 earlier = text[start:stop] if start == begin else earlier  # its first clause
                 if marked or others:
                     end = start + len(text[start:stop].rstrip())
                     places = tuple(placed(paragraph, start, end))
                     said = Explanation(marked, places[0][0], places)
-                    sign = of_sign["sign"].lstrip("\\") if of_sign else ""
-                    sign = by_cell["cell"].strip() if by_cell else OURS if ours else sign
+                    by_cell = bool(sign) and "sign" not in found.re.groupindex
                     corrects = CORRECTING.search(text, start, stop) is not None
-                    by_cell_or_ours = bool(by_cell or ours)
                     place = _place(found)
-                    yield _Saying(sign, by_cell_or_ours, place, marked, others, said, corrects)
+                    yield _Saying(sign, by_cell, place, marked, others, said, corrects)
+
+
+_NAMING = (_MARKED, _WITH_CELL, _IN_PLACE, _OF_US, _EMPHASISED)
+
+
+def _named_in(sentence: str, begin: int) -> Iterator[tuple[re.Match[str], str, int, int]]:
+    """The rows that a sentence names: the words for them, their sign, and where in the text that
+    part of the sentence stands which is of them; `begin` is where the sentence does."""
+    end = begin + len(sentence)
+    if found := _MARKED.search(sentence):
+        yield found, found["sign"].lstrip("\\"), begin, end
+    elif found := _WITH_CELL.search(sentence):
+        yield found, found["cell"].strip(), begin, end
+    elif found := _OURS.match(sentence):
+        yield found, OURS, begin, end
+    elif _EMPHASISED.search(sentence) and not _PRAISED.search(sentence):
+        every = list(_EMPHASISED.finditer(sentence))
+        for each, start, stop in _parts(sentence, every, begin):
+            face = next(filter(None, each.groups()))[:4].casefold()
+            yield each, f"*{face}", start, stop
+    else:
+        for each, start, stop in _clauses_on_places(sentence, begin):
+            yield each, "", start, stop
 
 
 def _clauses_on_places(sentence: str, begin: int) -> Iterator[tuple[re.Match[str], int, int]]:
@@ -233,6 +327,14 @@ def _clauses_on_places(sentence: str, begin: int) -> Iterator[tuple[re.Match[str
     found = list(_IN_PLACE.finditer(sentence))
     if found and found[0]["alone"] is not None and not _WITH_NOUN.search(found[0][0]):
         found = [each for each in found if _EXCEPT.search(sentence, 0, each.start())]
+    yield from _parts(sentence, found, begin)
+
+
+def _parts(
+    sentence: str, found: Sequence[re.Match[str]], begin: int
+) -> Iterator[tuple[re.Match[str], int, int]]:
+    """Each of some words, and the part of a text from them to the next ones; the first part begins
+    with the sentence."""
     starts = [0, *(each.start() for each in found[1:]), len(sentence)]
     for each, (start, stop) in zip(found, pairwise(starts), strict=False):
         yield each, begin + start, begin + stop
@@ -246,6 +348,8 @@ def _told(before: str, behind: str, earlier: str) -> tuple[Mapping[str, str], Ma
     ({}, {'recompute': 'full'})
     >>> _told("All but ", " run without activation checkpointing.", "")
     ({'activation_checkpointing': 'True'}, {'recompute': 'none'})
+    >>> _told("", " have sequence parallelism on, the others off.", "")
+    ({'sequence_parallel': 'True'}, {'sequence_parallel': 'False'})
     """
     apart = _EXCEPT.search(before)
     if apart and _EVERY.fullmatch(before[: apart.start()]):
@@ -255,6 +359,8 @@ def _told(before: str, behind: str, earlier: str) -> tuple[Mapping[str, str], Ma
     others = _settings(rest.strip(" ,.;:)"))
     own = _THEY.sub("", without_others(behind), count=1).strip(" ,.;:)")
     marked = _settings(own) or _same_setting(before or earlier, own)
+    if not others and len(marked) == 1 and OFF.fullmatch(rest):
+        others = dict(_WITHOUT[each] for each in marked.items() if each in _WITHOUT)
     return marked, others or _same_setting(own, rest)
 
 
@@ -262,6 +368,8 @@ def _place(found: re.Match[str]) -> tuple[int, int]:
     """Which row of its table some words name, and how many."""
     if found.re.groupindex.get("turn") is None:
         return 0, 0
+    if half := found["half"] or found["half2"]:
+        return (-1 if half.casefold() in _LAST_HALVES else 0), HALF
     many = _COUNTS.get((found["many"] or "").casefold(), 1)
     return _TURNS[found["turn"].casefold()], many
 

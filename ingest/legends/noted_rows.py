@@ -26,11 +26,16 @@ BELOW = 6
 
 _AGAIN = ("recompute", "activation_checkpointing")
 
-_OFF = deferred(
-    r"\W*(?:(?:it|this|that|which|these|they|both|is|was|are|were|have|has|had|run|ran|trained|train"
-    r"|do|does|did|go|for|with|in|on|all|used|using|use|be|been|switched|turned|kept|left)\s+)*"
+_LEAVES_OFF = (
+    r"(?:(?:it|this|that|which|these|they|both|is|was|are|were|have|has|had|run|ran|trained|train"
+    r"|do|does|did|go|fit|fits|for|with|in|on|all|used|using|use|be|been|switched|turned|kept|left"
+    r"|simply|always)\s+){0,8}"
     r"(?:off|disabled|without(?: (?:it|this|that|any))?|not(?: (?:used|use|enabled|needed|have it"
-    r"|use it|so|on))?|no|none|don['’]t(?: use it| have it)?|unused)(?: (?:for|in|on|with|it))?\W*"
+    r"|use it|so|on))?|no|none|don['’]t(?: use it| have it)?|unused)(?: (?:for|in|on|with|it))?"
+)
+
+OFF = deferred(
+    rf"\W*{_LEAVES_OFF}(?:,? and {_LEAVES_OFF})?\W*"
     r"|(?:则|均|都)?(?:不使用|未使用|未开启|关闭|没有|没开|不开启|未启用)(?:它|了)?|なし(?:です)?|使用していません|오프|껐습니다"
     r"|사용하지 않았습니다",
     re.IGNORECASE,
@@ -131,7 +136,7 @@ def _of_others(note: str) -> Mapping[str, str]:
         return {}
     own = settings_of(without_others(note))
     switched = "activation_checkpointing" in own or own.get("recompute") in ("full", "selective")
-    if _OFF.fullmatch(rest):
+    if OFF.fullmatch(rest):
         return {"recompute": "none"} if switched and len(own) == 1 else {}
     return _settings(rest)
 

@@ -451,7 +451,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     "|with) {N} stages\b"),
     ("pp", "pipeline", r"\bpipeline of {N}(?= across| stages|[,;.)]| and|$)"),
     ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
-    ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
+    (
+        "pp", "pipeline",
+        r"\bpipeline(?:[ -]parallel(?:ism|ization)?)? "
+        r"(?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages",
+    ),
     (
         "kind", "way",
         r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|divided|cut) {N}[ -]ways? "

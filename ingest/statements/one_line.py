@@ -311,6 +311,28 @@ def _network(line: Line) -> dict[str, Cell]:
     return {"network": Cell(found.text, line.number, line.column + found.at)}
 
 
+def _of_a_part(line: Line) -> dict[str, Cell]:
+    """Batches of a device and ways of sharding that a heading names beside what is under it, and
+    does not compare: `ResNet-50, per-GPU batch 192`, `8B (16x H100, FSDP FULL_SHARD)`."""
+    if not _PARTS_OF_HEADINGS.search(line.text) or _COMPARED.search(line.text):
+        return {}
+    told = phrases(line, least=1)
+    return {name: told[name] for name in ("micro_batch", "sharding") if name in told}
+
+
+_PARTS_OF_HEADINGS = deferred(
+    r"\bper[- ](?:GPU|device|card|rank|chip|NPU|HPU) (?:mini-?)?batch|(?:FULL|HYBRID|NO)_SHARD"
+    r"|SHARD_GRAD_OP",
+    re.IGNORECASE,
+)
+
+_COMPARED = deferred(
+    r"\b(?:vs|versus|or|than|effects?|impact|influence|compar\w+|larger|smaller|bigger|best|from"
+    r"|up to|without|why|how|whether|on|off|sweep|ablation)\b|[?→]|->",
+    re.IGNORECASE,
+)
+
+
 def _by_form(  # noqa: PLR0912
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
@@ -343,7 +365,8 @@ def _by_form(  # noqa: PLR0912
         says = SAID.search(line.text) is not None
     if short and heading:
         told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
-        values = told | _nodes(line) | _switched(line) | titled(line) | in_title(line)
+        values = _of_a_part(line) | told | _nodes(line) | _switched(line) | titled(line)
+        values |= in_title(line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:

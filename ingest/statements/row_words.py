@@ -258,6 +258,7 @@ def _said(record: Record) -> dict[str, Cell]:
             for name, cell in _understood(part).items():
                 if line.number != record.line:
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
+                    _forget_vague(found, name, record.line)
                 if name not in record.cells and not (sized and name in BATCHES):
                     found.setdefault(name, cell)
         named = only(line.text) if "gpu" in spoken else None
@@ -266,6 +267,13 @@ def _said(record: Record) -> dict[str, Cell]:
             text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
+
+
+def _forget_vague(found: dict[str, Cell], name: str, line: int) -> None:
+    """Leave out a setting that a row only hints at, where its footnote says it: `low precision¹`"""
+    held = found.get(name)
+    if held is not None and held.state == "unknown" and held.line == line:
+        del found[name]
 
 
 def _of_its_device(line: Line, record: Record, device: str) -> Line:

@@ -397,11 +397,11 @@ _STATED = re.compile(
 """A statement of what is trained: `All runs are LoRA`, `QLoRA fine-tuning of 7B on one L4`."""
 
 _TYPED = re.compile(
-    r"(?<![\w-])(?:--)?(?:sft|train|tuner|finetuning|peft)_type[\"']?\s{0,2}[=: ]\s{0,2}[\"']?"
-    r"((?:q-?)?(?:lora|dora))\b",
+    r"(?<![\w-])(?:(?:--)?(?:sft|train|tuner|finetuning|peft)_type[\"']?\s{0,2}[=: ]"
+    r"|^\s*adapter:)\s{0,2}[\"']?((?:q-?)?(?:lora|dora))\b",
     re.IGNORECASE,
 )
-"""An option of trainers for what they train: `--sft_type lora`, `finetuning_type: lora`."""
+"""An option of trainers for what they train: `--sft_type lora`, `adapter: qlora`."""
 
 _LIST_OF_IT = re.compile(
     r"[\s>*_`]*(?:[A-Za-z][\w .-]{1,30}, )?((?:q-?)?(?:lora|dora)|p-?tuning(?: v2)?)"
@@ -410,6 +410,37 @@ _LIST_OF_IT = re.compile(
     re.IGNORECASE,
 )
 """A list of settings that begins with what is trained: `QLoRA with FSDP, batch size 1`."""
+
+_ITEM_OF_A_LIST = re.compile(
+    r"[\s>*_`+-]*(?=[^|]*(?:\b[bt]?f(?:loat|p)?[0-9]{1,2}\b|[0-9]+ (?:GPU|tok|card|node|step)|\bseq"
+    r"|\bbatch|\bbs\b|\bmbs\b|\bcontext|\brank\b|\bzero))"
+    r"(?:(?:all (?:of )?(?:the )?runs|all|set-?up|settings?|training|config\w*|common):[*_]* )?"
+    r"(?:(?:[^,.|:;]|\.(?=\w)){1,40}, ){1,8}((?:q-?)?(?:lora|dora))"
+    r"(?: (?:(?:of |with )?(?:rank|r|alpha) ?[=:]? ?[0-9]+|\([^()|]{2,40}\)))?(?=, |\.?\s*$|\. )",
+    re.IGNORECASE,
+)
+"""A list of settings with what is trained among them: `2 GPUs, bf16, QLoRA`."""
+
+_NO_LIST = re.compile(
+    r"\b(?:is|was|are|were|has|have|can|could|needs?|gives?|takes?|fits?|supports?|supported|adds?"
+    r"|added|methods?|features?|such as|like|compar\w+|we|it|you|they)\b",
+    re.IGNORECASE,
+)
+
+
+def _listed(text: str) -> re.Match[str] | None:
+    """The part that is trained, as an item of a list of settings names it.
+
+    >>> _listed("2 GPUs, DDP, bf16, QLoRA.")[1], _listed("a toolkit, llm, LoRA, qwen2")
+    ('QLoRA', None)
+    >>> _listed("We support bf16, LoRA, FSDP."), _listed("bf16, LoRA and full tuning")
+    (None, None)
+    """
+    first = _LIST_OF_IT.match(text)
+    if first and not _NO_LIST.search(text, 0, first.start(1)):
+        return first
+    alone = named(text) is not None and _NO_LIST.search(text) is None
+    return _ITEM_OF_A_LIST.match(text) if alone else None
 
 
 def named(text: str) -> str | None:
@@ -483,12 +514,12 @@ def _says_what_is_trained(line: Line) -> bool:
         return False
     if line.text.rstrip(" *_").endswith((":", "：")) and _ALL_TUNED.search(line.text):
         return True
-    stated = _STATED.search(line.text) or _LIST_OF_IT.match(line.text) or _TYPED.search(line.text)
+    stated = _STATED.search(line.text) or _listed(line.text) or _TYPED.search(line.text)
     return bool(_HEADING.match(line.text) or is_caption(line) or stated)
 
 
 def _cell(line: Line) -> dict[str, Cell]:
-    listed = _LIST_OF_IT.match(line.text) or _TYPED.search(line.text)
+    listed = _listed(line.text) or _TYPED.search(line.text)
     held = named(listed[1] if listed else line.text)
     at = (line.number, line.column)
     return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}
@@ -502,7 +533,7 @@ def trained_below(note: Sequence[Line]) -> dict[str, Cell]:
         if len(text) > LONGEST or _BESIDE_OTHERS.search(text) or not _ADAPTERS.search(text):
             continue
         for sentence in sentences(text):
-            stated = _STATED.search(sentence) or _LIST_OF_IT.match(sentence)
+            stated = _STATED.search(sentence) or _listed(sentence)
             if stated and (cell := _cell(line._replace(text=sentence))):
                 return cell
     return {}

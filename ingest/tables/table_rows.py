@@ -53,6 +53,7 @@ from assay.ingest.columns.footnotes import (
     may_be_noted,
     noted,
     notes_below,
+    raised,
     unspoken,
     without_marks,
 )
@@ -1095,6 +1096,9 @@ class _Table:
         own = group.at is None and not view.melted
         texts = [(row.cells[at].text, own or at not in group.own)
                  for at, _ in group.placed if at < len(row.cells)]  # fmt: skip
+        if self.grid.syntax == "latex" and own:
+            lines = {cell.line for cell in row.cells} & self._texts.keys()
+            texts += [(raised(self._texts[number]), True) for number in lines]
         if self.grid.syntax == "html":  # whose cells have no signs any more
             numbers = {cell.line for cell in row.cells} & self._texts.keys()
             apart = [] if own or len(numbers) > 1 else _CELL_OF.split(self._texts[row.line.number])
