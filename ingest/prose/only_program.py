@@ -24,6 +24,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import (
+    ABOVE,
     NOT_TO_TRAIN,
     OF_OTHERS,
     PARTS,
@@ -275,7 +276,7 @@ def only_programs(
     {}
     """
     by_section: dict[int, list[_Named]] = {}
-    titled: list[_Named] = []
+    titled, headed = list[_Named](), list[_Named]()
     name = title = ""  # of the document, where that is all its title; and this
     at = 0
     prose = [line for line in lines if len(line.text) <= LONGEST]
@@ -284,10 +285,11 @@ def only_programs(
         first = block.lines[0]
         if first.number in headings:
             at = first.number
+            told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
             if first.number == min(headings):
                 name = (_TITLE.fullmatch(title := block.text) or {"name": ""})["name"]
-                told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
                 titled += [told] if told else []
+            headed += [told] if told else []
             continue
         if of_it := _in_version(block, name) or _of_two_words(block, title):
             by_section.setdefault(at, []).append(of_it)
@@ -305,7 +307,10 @@ def only_programs(
         if not _of_its_own_tables(section, headings, tabled)
     ]  # fmt: skip
     found = {at: cell for at, many in by_section.items() if at and (cell := _only(many))}
-    said = every or titled or [*_commanded(prose, tabled)] or _launched(prose, tabled)
+    commanded = list(_commanded(prose, tabled))
+    names = {each.program.name for each in commanded}
+    over = [each for each in headed if names and names <= ABOVE.get(each.program.name, set())]
+    said = every or titled or over or commanded or _launched(prose, tabled)
     whole = _only(said or [*_installed(prose, tabled)]) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
 

@@ -269,7 +269,14 @@ def _as_its_section_says(
     title: int,
 ) -> Statement:
     held = statement.values.get(FIELD)
-    if held is None or not programs:
+    if held is None:
+        return statement
+    if starts(texts.get(held.line, "")):  # as what is built on it does
+        for heading in reversed(statement.section):
+            over = program_named(texts.get(heading, ""))
+            if over and is_below(held.text.partition(" ")[0], over.name):
+                return _named_in_full(statement, {held.text: over.text})
+    if not programs:
         return statement
     at = next((at for at in reversed(statement.section) if at in programs), 0)
     program = programs[at].text if at in programs else ""
