@@ -212,6 +212,8 @@ _OF_NO_PROSE = deferred(r"^\s*(?:\||#|<|```|\+[-=]|[=~^\"'-]{4,}|:[\w-]+:|\.\. |
 
 _NO_TRAINER = deferred(
     r"^(?:Main|Master|Head|Commit|Branch|Repo|Git|See|Tables?|Figures?|Fig|Sections?|Chapter|Appendix|Steps?|Versions?|Release|Issue|Eqs?|Equation"
+    r"|(?:Pre-?|Fine-?)?(?:training|tuning)|Benchmark(?:s|ing)?|Performance|Results?|Experiments?"
+    r"|Models?|Overview|Introduction|Guide|Notes?|Speed|Throughput|Scaling"
     r"|Part|Run|Phase|Stage|Level|Batch|Epochs?|Adam\w*|Lion|LAMB|SGD|Muon|Dropout|LR|Temperature"
     r"|MoE|MLPerf\w*|Top|Rank|Loss|BLEU|Rope|RoPE|Clip\w*|Beta|Alpha|Gamma|January|February|March"
     r"|April|May|June|July|August|September|October|November|December|Q[1-4]|CC|Apache|GPL|License"
@@ -402,7 +404,7 @@ def _said(block: _Block) -> Iterator[_Named]:
     for sentence in sentences(block.text):
         about = block.text[max(0, begin - NEAR) : begin + len(sentence)]
         speaks = bool(_MEASURED.search(about) or _LABELLED.match(sentence))
-        begins_aside = _FORKS.match(sentence) or _OF_ONE_SIZE.match(sentence)
+        begins_aside = FORKS.match(sentence) or _OF_ONE_SIZE.match(sentence)
         aside = begins_aside or _OTHERWISE.search(sentence)
         if len(sentence) <= _SENTENCE_ENDS and not aside:
             told = _known(block, sentence, begin)
@@ -625,11 +627,19 @@ def _of_two_words(block: _Block, title: str) -> _Named | None:
     return None
 
 
-_FORKED = r"is (?:an?|our|the)(?: [\w.-]+){0,3}? (?:fork|derivative) of\b"
+_FORKED = (
+    r"(?:is (?:an?|our|the)(?: [\w.-]+){0,3}? (?:fork|derivative) of"
+    r"|(?:started|began)(?: out| life)? as (?:an?|our|the)(?: [\w.-]+){0,3}? "
+    r"(?:fork|copy|rewrite|clone) of"
+    r"|(?:is|was) (?:forked from|built (?:on|upon|around)|derived from)"
+    r"|builds (?:on|upon)|grew out of)\b"
+)
 
-_FORKS = deferred(
-    r"\W*(?!(?:Our|The|This|It|That|Which|What|Code|Everything|All)\b)"
-    rf"[A-Z][\w.-]{{2,40}}\W{{1,3}}{_FORKED}"
+FORKS = deferred(
+    r"\W*(?!(?:Our|The|This|It|That|Which|What|Code|Everything|All"
+    r"|(?:Pre-?|Fine-?)?[Tt](?:raining|uning)|Models?|Experiments?|Results?)\b)"
+    rf"(?:[A-Z]|[a-z](?=\w*[-0-9]))[\w.-]{{2,40}}\W{{1,3}}{_FORKED}"
+    r"|\W*It (?:started|began)(?: out| life)? as\b"
 )
 """How a sentence begins on what a program was made of, and is no longer."""
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
+from assay.ingest.prose.only_program import FORKS
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.program_names import (
@@ -157,7 +158,7 @@ def names_program(text: str) -> bool:
 def _in_sentence(line: Line, text: str, begin: int) -> dict[str, Cell]:
     """The program of a sentence: a version beside a name alone, or what was measured with it."""
     told = program_named(text)
-    if told is None or _OTHERWISE.search(text):
+    if told is None or _OTHERWISE.search(text) or FORKS.match(text):
         return {}
     alone = told.version and len(text) <= SHORT
     alone = alone and told.at <= len((_ALONE.match(text) or [""])[0]) + len("**NVIDIA ")
