@@ -21,7 +21,7 @@ from assay.ingest.binding.mentions import (
     sizes_in,
 )
 from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
-from assay.ingest.prose.scopes import in_range, scoped, size_of, where_named
+from assay.ingest.prose.scopes import in_range, meant, scoped, size_of, where_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SAME_FACT
@@ -98,12 +98,17 @@ def _but_for_others(
         if len({kind for _, kind in rows}) < FEWEST:
             continue
         sentence, at = said[line].sentence_at(rows[0][0].cells[name])
-        names = named_in(sentence) if sentence else ()
+        plain = sentence and not _ASSIGNS.search(sentence)
+        names = named_in(sentence) if plain else ()
         if len({each.key for each in names}) >= least:
             owners = may_be_of(sentence, at, names, frozenset(range(kinds)))
             for row, kind in rows:
                 if kind not in owners:
                     del row.cells[name]
+
+
+_ASSIGNS = deferred(r"\b[A-Za-z_]{4,}=\S{1,40}[ ,;/].{0,200}\b[A-Za-z_]{4,}=")
+"""A line of settings as programs print them, which is no sentence: whose it is its place says."""
 
 
 def _tell(
@@ -220,9 +225,12 @@ def _beside(cell: Cell, sentence: str) -> str:
 
 
 def _named(sentence: str, models: Mapping[str, float]) -> set[str]:
-    """The models that a sentence names."""
+    """The models that a sentence names, by words of their names or by sizes of these, and those of
+    a range that begins or ends with one of them."""
+    sizes = sizes_in(sentence)
+    outright = {each for each in models if sizes & sizes_in(each)} | meant(sentence, models)
     names = list(models)
-    return {names[each.key] for each in named_in(sentence, models)}
+    return outright and outright | {names[each.key] for each in named_in(sentence, models)}
 
 
 def _is_told(name: str, cell: Cell, row: Record) -> bool:
@@ -279,7 +287,7 @@ def _range_of(
     return place, lambda each: least <= each <= most
 
 
-SAME_SIZE = 0.05
+SAME_SIZE = 0.02
 """How far two sizes may lie apart that are one."""
 
 _RANGE = deferred(
