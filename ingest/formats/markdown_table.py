@@ -111,7 +111,7 @@ FORMAT = Format(
     r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
     r"|^\s*[-*+•] \S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
-    r"(?:[^|]{1,40}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
+    r"(?:[^|]{1,60}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
     r"|m?s(?:ec\w*)? per (?:\w+ )?(?:step|iter)|[TP]FLOP|% (?:MFU|HFU))[^|]{0,60}$"
     r"|^\s*[-*+•] .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?(?:[A-Za-z]{1,12}/s(?:ec)?"  # of a list
     r"|m?s(?:ec|econds?)?(?:/| per )(?:it|step|batch))\w*(?:/\w+|[,;. ] ?[^|]{0,60})?$"
