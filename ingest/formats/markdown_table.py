@@ -75,8 +75,8 @@ FORMAT = Format(
         "|", "\\begin{tab", "\\begin{longtab", "<table", "<TABLE", "==", "+-", "-table::", "┌",
         "┏", "╒", "╔", "╭", "╞", "├", "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s",
         "tokens/s", "(s)", "(ms)", "(us)", "MFU",
-        "mfu", "_ms", "step_time", "per_s", "per_it", "sec/it", "sec/step", "per second ",
-        "per step", "per batch", "s per it", "time/step",
+        "mfu", "_ms", "tok_s", "_gib", "step_time", "per_s", "per_it", "sec/it", "sec/step",
+        "per second ", "per step", "per batch", "s per it", "time/step",
         "iter time", "hroughput  ", "samples/s", "performance", "Performance:", "-perf",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "   --",
         "econds per ", "it/s", "iter/s", "iters/s",
@@ -104,14 +104,14 @@ FORMAT = Format(
     r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b|_per_(?:s|it|batch)"
     r"| per (?:s|step|iter)|(?:step|iter(?:ation)?|step_|time/)[ _]?(?:time|step|iter)\b"
     r"|[Tt]hroughput  )[^|=:,]*$"
-    r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
+    r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_s_gpu|_per_\w+|_gib|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
     r"|^\s*Tab(?:le|\.) [0-9IVX]+[.:] .*(?:\w/s\b|/sec|(?i: per second|flop|mfu)|\(m?s\))"
     r"|^(?:- )?[A-Za-z][\w ./()-]{0,40}"  # a result of its own
     r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
     r"|^\s*[-*+•] \S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
-    r"(?:[^|]{1,40}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
+    r"(?:[^|]{1,60}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
     r"|m?s(?:ec\w*)? per (?:\w+ )?(?:step|iter)|[TP]FLOP|% (?:MFU|HFU))[^|]{0,60}$"
     r"|^\s*[-*+•] .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?(?:[A-Za-z]{1,12}/s(?:ec)?"  # of a list
     r"|m?s(?:ec|econds?)?(?:/| per )(?:it|step|batch))\w*(?:/\w+|[,;. ] ?[^|]{0,60})?$"

@@ -88,15 +88,26 @@ PIVOTED = 3
 
 def _pivot(lines: Sequence[Line], at: int) -> Grid | None:
     """The frame whose header begins with what its columns are, over the names of its index: what
-    its numbers are is said elsewhere, if at all."""
-    names, head = _single(lines[at]), pieces(lines[at - 1])[1:]
+    its numbers are stands in the line above, over the first column of each, or elsewhere."""
+    names = _single(lines[at])
     if any(map(is_number, names)):
         return None
-    rows = _rows(lines, at + 1, names, [word.end for word in head])
-    if len(rows) < ROWS:
+    for head in (pieces(lines[at - 1])[1:], _single(lines[at - 1])[1:]):
+        rows = _rows(lines, at + 1, names, [word.end for word in head])
+        if len(rows) >= ROWS:
+            break
+    else:
         return None
-    heads = (_labels(lines[at - 1], _Index(lines[at], names), head),)
-    return Grid("text", at - 1, at + 1 + len(rows), heads, tuple(rows), exact=False)
+    index = _Index(lines[at], names)
+    heads = [_labels(lines[at - 1], index, head)]
+    if at > 1 and (upper := _spanning(lines[at - 2], head)):
+        (name, *_), counted = pieces(lines[at - 1]), all(word.text.isdecimal() for word in head)
+        if counted:  # below quantities a number says no more what it counts
+            named = [word._replace(text=f"{name.text}={word.text}") for word in head]
+            heads = [_labels(lines[at - 1], index, named)]
+        heads.insert(0, _labels(lines[at - 2], index, upper))
+    begin = at - len(heads)
+    return Grid("text", begin, at + 1 + len(rows), tuple(heads), tuple(rows), exact=False)
 
 
 def _labels(line: Line, index: _Index, head: Sequence[Word]) -> GridRow:

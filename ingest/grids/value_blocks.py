@@ -218,6 +218,14 @@ _SETTING = re.compile(
 )
 """A piece behind what an item has measured that says how: `28.0 s per iteration, fp16`."""
 
+_TOOK = re.compile(
+    r"[~≈]?\s?[0-9][0-9,]*(?:\.[0-9]+)?\s?(?:h|hrs?|hours?|days?|min(?:ute)?s?)"
+    r"(?: (?:for|in (?:all|total)|altogether|of training|overall|wall)\b[^;()]{0,40}?)?[,;] "
+    r"(?:(?:that is|which is|i\.e\.|or|meaning|and|at) ){0,2}(?=[~≈]?\s?[0-9])"
+)
+"""A piece that says how long the whole run took, before what it had: `14.2 hours for the 90,000
+steps, that is 0.51 s/step`."""
+
 _IN_ALL = re.compile(
     r" (?:in (?:all|total)|(?:over|across|on|for) (?:all \w+(?: [GN]PUs| cards)?|the whole job))$"
 )
@@ -304,6 +312,9 @@ def _item(line: Line) -> _Item | None:
         if cells and (setting := _SETTING.match(found["said"], at)):
             settings += f", {setting[1]}"
             at = setting.end()
+            continue
+        if took := _TOOK.match(found["said"], at):
+            at = took.end()
             continue
         piece = _PIECE.match(found["said"], at)
         label = _label_in_words(piece["unit"]) if piece else ""

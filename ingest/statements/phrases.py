@@ -529,8 +529,12 @@ two nodes with eight GPUs each`."""
 _VARIED = deferred(
     r"\b(?:[Ee]ffects?|[Ii]mpacts?|[Ii]nfluence|[Aa]blations?|[Bb]enefits?) of (?:the )?"
     r"[^.;:,()0-9]{3,80}?(?= on\b|[.;:,(]|$)"
+    r"|\b(?:[Cc]olumns|[Rr]ows)(?:: ?| (?:are|show) )"
+    r"(?!(?:all|each|measured|run|trained|with|without|in|for|from|of|had|have)\b)"
+    r"[^.;:,()0-9]{3,80}(?=[.;,)]|$)"
 )
-"""Words on what is varied, which some of the runs have: `Effect of recomputation and SP on …`."""
+"""Words on what is varied, which some of the runs have: `Effect of recomputation and SP on …`, or
+what stands along an axis: `columns: activation checkpointing`."""
 
 
 _HYBRID = deferred(r"\bHSDP\b|\bhybrid[- _]shard", re.IGNORECASE)

@@ -25,7 +25,9 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _CHANGES = deferred(
     r"\b(?:no|not|without|w/o?|off|disabled?|remov\w+|drop\w*|from|to|vs\.?|than|instead|half|halv\w+"
-    r"|doubl\w+|twice|up to|or|if|when|until|above|below|oom\w*|fail\w*|needs?|except|but|while)\b"
+    r"|doubl\w+|twice|up to|or|if|when|until|above|below|oom\w*|fail\w*|needs?|except|but|while"
+    r"|taken out|lost|replac\w+|swapp\w+|exclud\w+|missing|drained|spare|dead|broken|fewer"
+    r"|(?:nodes?|cards?|GPUs?|hosts?) (?:(?:is|are|was|were|went) )?down)\b"
     r"|->|→|=>|[<>≤≥~]|^\W*[-–—]\s?[A-Za-z]",
     re.IGNORECASE,
 )

@@ -222,7 +222,9 @@ def _all_pointed(found: Iterable[Grid], lines: Sequence[Line], *, declared: bool
     """Grids with points for commas; where other tables of their document, or its text, have commas
     for points, one whose numbers with points are all in groups of three has thousands: `4.910`
     images/s below `Imagens/s`, above `61,4`."""
-    grids = [(grid, pointed(grid)) for grid in found]
+    short = [line.text for line in lines if len(line.text) <= LONGEST and "omma" in line.text]
+    declares = any(map(_DECLARES_COMMAS.search, short))
+    grids = [(grid, pointed(grid, so=declares)) for grid in found]
     in_groups = [pointed is grid and _in_groups(grid) for grid, pointed in grids]
     so = any(in_groups) and (
         any(pointed is not grid for grid, pointed in grids)
@@ -286,14 +288,22 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-zА-Яа-я%
 """A number with points for commas and a comma for its point: `48.211,5`."""
 
 
-def pointed(grid: Grid) -> Grid:
+_DECLARES_COMMAS = re.compile(
+    r"\b(?:decimal commas?|commas? (?:is|are) (?:the )?decimal|Dezimalkomma)\b", re.IGNORECASE
+)
+"""A text says of its numbers that they have commas for points."""
+
+
+def pointed(grid: Grid, *, so: bool = False) -> Grid:
     """A grid with points for commas where its numbers have commas: `10,9` below labels in German or
-    French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere. Where
-    other columns have points, as sizes of models do, each column is asked by itself: `1.3B | 41,3`.
+    French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere. So is
+    `10,9` under a measured quantity in any language, and every number where the text says `so`.
+    Where other columns have points, as sizes of models do, each is asked by itself: `1.3B | 41,3`.
     """
     texts = [cell.text for row in grid.rows for cell in row.cells]
     signs = [_GROUPED] if any("," in text and "." in text for text in texts) else []
-    signs += [_OF_TENTHS] if any(map(european, grid.header())) else []
+    signs += [_OF_TENTHS] if so or any(map(european, grid.header())) or _tenths(grid) else []
+    signs += [_OF_THOUSANDTHS] if so else []
     if not any(sign.fullmatch(text) for sign in signs for text in texts):
         return grid
     if decimal_commas(grid.rows):
@@ -309,6 +319,22 @@ def pointed(grid: Grid) -> Grid:
 
 
 _DIGIT = re.compile("[0-9]")
+
+
+def _tenths(grid: Grid) -> bool:
+    """Whether all numbers below the label of a measured quantity, two or more, have a comma before
+    one or two last digits, which part no thousands."""
+    for at, label in enumerate(grid.header()):
+        column = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        numbers = [text for text in column if _DIGIT.search(text)]
+        if len(numbers) > 1 and all(map(_TENTHS.fullmatch, numbers)) and said(label):
+            return True
+    return False
+
+
+_TENTHS = re.compile(r"[1-9]?[0-9]{1,3},[0-9]{1,2}(?:\s*[A-Za-z%/]+)?|[1-9][0-9]{3,5},[0-9]{1,2}")
+
+_OF_THOUSANDTHS = re.compile(r"[0-9]+,[0-9]{3}(?:\s*[A-Za-zА-Яа-я%]+)?")
 
 
 @dataclass

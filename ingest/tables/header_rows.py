@@ -483,11 +483,11 @@ _RANGE = re.compile(
 def across(
     columns: Sequence[Column], above: Sequence[Line], schema: Schema
 ) -> list[dict[str, str]]:
-    """Configuration that whole numbers over all columns but the first give, where the text above
-    names what they count; nothing for each where it does not."""
+    """Configuration that whole numbers over all columns but the first give, or `on` and `off`,
+    where the text above names what they count or switch; nothing for each where it does not."""
     labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
     if not labels or not all(labels):
-        return [{} for _ in labels]
+        return _switched(columns[1:], above, schema)
     numbers = [label[0].replace(",", "") for label in labels if label]
     names = {
         name for line in above for found in _ACROSS.findall(_MARKS.sub("", line.text))
@@ -502,6 +502,34 @@ def across(
         return [{} for _ in labels]
     (name,) = names
     return [{name: number} for number in numbers]
+
+
+def _switched(
+    columns: Sequence[Column], above: Sequence[Line], schema: Schema
+) -> list[dict[str, str]]:
+    """The setting that is on or off in each of some columns so labelled, by the text above."""
+    words = [column.label.strip("*` ").casefold() for column in columns]
+    if {*words} not in ({"on", "off"}, {"yes", "no"}, {"with", "without"}):
+        return [{} for _ in columns]
+    names = {
+        name for line in above for found in _ACROSS.findall(_MARKS.sub("", line.text))
+        if (name := _switch_named(found.split(), schema))
+    }  # fmt: skip
+    if len(names) != 1:
+        return [{} for _ in columns]
+    (name,) = names
+    return [{name: str(word in ("on", "yes", "with"))} for word in words]
+
+
+def _switch_named(words: Sequence[str], schema: Schema) -> str | None:
+    """The field of what is on or off that the first of some words name, as many as do."""
+    texts = [" ".join(words[:most]) for most in range(len(words), 0, -1)]
+    named = (column.spec for text in texts for column in header([text], schema))
+    return next((spec.name for spec in named if spec and spec.name in _SWITCHED), None)
+
+
+_SWITCHED = {"activation_checkpointing", "sequence_parallel"}
+"""Fields that are on and off over the columns of a table."""
 
 
 def _counted(words: Sequence[str], schema: Schema) -> str | None:

@@ -238,6 +238,8 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
     ('nemo 25.04.01', 'torchtitan')
     >>> program_named("Megatron + DeepSpeed 3D").text, program_named("MaxText or Levanter")
     ('megatron-deepspeed', None)
+    >>> program_named("GPT-NeoX-20B, DeepSpeed 0.10").text, program_named("GPT-NeoX 20B").text
+    ('deepspeed 0.10', 'gpt-neox')
     """
     found = started(text) or _packed(text)
     for name in _compiled(_NAME, re.IGNORECASE if any_case else 0).finditer(text):
@@ -253,6 +255,8 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
             found[found.index(held)] = Program(spelled, version, name.start())
         elif version and version != held.version:
             return None
+    if len(found) > 1 and _compiled(_SIZED).search(text):
+        found = [each for each in found if each.name != "gpt-neox"]
     library = _compiled(_LIBRARY).search(text)
     if library and [(each.name, each.version) for each in found] == [("fsdp", "")]:
         return Program("pytorch", library[1], found[0].at)
@@ -277,6 +281,10 @@ _MODEL = (
 _MODEL_BEFORE = rf"(?<![\w-]){_MODEL}(?: ?[,/&] ?| (?:and|or) |, (?:and|or) )$"
 
 _MODEL_BEHIND = rf" models?\b|(?: ?[,/&] ?| (?:and|or) |, (?:and|or) ){_MODEL}(?![\w-])"
+
+_SIZED = r"(?<![\w./-])GPT-NeoX[- ]20 ?B\b(?!.*(?i:\bGPT-NeoX(?![- ]20 ?B)))"
+"""The model that has the name of the program that trained it first, by its size: beside the name of
+another program it is none."""
 
 _FRAMEWORK = (
     r"(?<![\w./-])(py[Tt]orch|PyTorch|[Tt]ensor[Ff]low|MXNet|JAX|jax)[ -]"
