@@ -463,8 +463,8 @@ class Binder:
         return ("gpus", "nodes") if part and not is_said(own.get("gpus")) else ()
 
     def _but_for_here(self, name: str, section: Section) -> Said:
-        """What the document says of rows of a name, without what another section with rows of its
-        own says and the section of a row says otherwise of all of its rows."""
+        """Cells that the document says of rows of a name, without those of another section with
+        rows of its own where the section of a row has others for all of its rows."""
         said = self._subjects.get((name, None), {})
         here = self._any.get(section, {}) if said and len(section) > 1 else {}
         return {
