@@ -153,6 +153,9 @@ def _as_most(table: Sequence[Record]) -> None:
     ((kind, line),) = said if len(said) == 1 else {("", 0)}
     for row in own if kind else ():
         held = {n: row.cells[n] for n in _SIZES & row.cells.keys() if row.cells[n].state == "value"}
+        few = (number_of(row.cells["batch_size"]) or 0) <= MOST_SEQUENCES
+        if few and kind == "global_batch_tokens":
+            continue  # `batch 8` below `0.5M tokens per step` counts no tokens
         if held.keys() <= {kind} and all(cell.line == line for cell in held.values()):
             row.cells[kind] = row.cells.pop("batch_size")
 

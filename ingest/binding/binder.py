@@ -203,9 +203,7 @@ class Binder:
         self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
-        self._own = of_own_tables(
-            UNIFORM, of_all, {self.section(row.line) for row in rows if row.tabled}
-        )
+        self._own, self._with_rows = self._of_own_tables(of_all, rows)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -239,6 +237,13 @@ class Binder:
         )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
+
+    def _of_own_tables(
+        self, statements: Sequence[Statement], rows: Sequence[Record]
+    ) -> tuple[Set[str], Set[Section]]:
+        """Fields that sections say of their own tables alone, and the sections with tables."""
+        sections = {self.section(row.line) for row in rows if row.tabled}
+        return of_own_tables(UNIFORM, statements, sections), sections
 
     def _lengths_below(
         self, rows: Sequence[Record]
@@ -423,7 +428,7 @@ class Binder:
         for name in (*called, *self._in_range(called)):
             for depth in range(len(section), -1, -1):
                 take(self._subjects.get((_alike(name), section[:depth]), {}), "stated", None)
-            take(self._subjects.get((_alike(name), None), {}), "stated", None)
+            take(self._but_for_here(_alike(name), section), "stated", None)
         apart = False  # whether a heading has named another model than those around it
         for depth in range(len(section), -1, -1):
             said = self._speaking(section[:depth], row)
@@ -456,6 +461,18 @@ class Binder:
         above = len(self.section(gpus.line)) <= 1 < len(section)
         part = above and self._fewest < (number_of(gpus) or 0)
         return ("gpus", "nodes") if part and not is_said(own.get("gpus")) else ()
+
+    def _but_for_here(self, name: str, section: Section) -> Said:
+        """Cells that the document says of rows of a name, without those of another section with
+        rows of its own where the section of a row has others for all of its rows."""
+        said = self._subjects.get((name, None), {})
+        here = self._any.get(section, {}) if said and len(section) > 1 else {}
+        return {
+            field: cell for field, cell in said.items()
+            if field not in here
+            or (other := self.section(cell.line)) == section
+            or other not in self._with_rows
+        }  # fmt: skip
 
     def _in_range(self, names: Sequence[str]) -> list[str]:
         """The ranges of models that a row is of, by the sizes among its names."""

@@ -169,7 +169,7 @@ MOST_ABOVE = 8
 """Lines above a list among which its heading is looked for."""
 
 _NOT_MEASURED = re.compile(
-    r"\b(?:targets?|goals?|requirements?|required|criteri(?:a|on)|expect|estimat|budget|plan|minim"
+    r"(?<!-)\b(?:targets?|goals?|requirements?|required|criteri(?:a|on)|expect|estimat|budget|plan|minim"
     r"|should|must|thresholds?|SLOs?|project(?:ed|ions?)|theor|roofline|simulat|paper|example|sample"
     r"|format|template|metrics|defin|glossary)",
     re.IGNORECASE,
@@ -199,7 +199,8 @@ _IN_UNIT = re.compile(
 )
 
 _ITEM = re.compile(
-    r"\s*[-*+•]\s+(?P<name>\S.{0,98}?)\s*(?::|=|–|—|->|→)(?:\*\*|__)?\s+"
+    r"\s*[-*+•]\s+(?P<name>\S.{0,98}?)\s*"
+    r"(?:(?:[:：]|=|–|—|->|→)(?:\*\*|__)?\s+|：|(?<=[A-Za-z一-鿿]):(?=[0-9]))"
     r"(?:(?P<said>[~≈]?\s?[0-9].{0,118})|(?P<ended>(?:CUDA )?(?:OOM|out of memory)\b.{0,60}))"
 )
 """An item of a list: what it ran on, or what it was, and numbers behind it."""
@@ -207,9 +208,12 @@ _ITEM = re.compile(
 _PIECE = re.compile(
     r"(?:(?:peak|max(?:imum)?|memory|mem\.?|about|at most|at) ){0,2}"
     r"(?P<number>[~≈]?\s?[0-9][0-9,]*(?:\.[0-9]+)?\s?[kKM]?)\s?"
-    r"(?P<unit>%(?: ?[MH]FU)?|[A-Za-zµ][^,;()]{0,58}?)"
-    r"(?:\s+\([^()]*\))?\.?\s*(?:$|[,;]\s+(?:and |with |at )?|\s(?:and|with|at)\s(?=[0-9]))"
+    r"(?P<unit>%(?: ?[MH]FU)?|[A-Za-zµ][^,;()，；（）→]{0,58}?)"
+    r"(?:\s*\([^()]*\)|（[^（）]*）)?"
+    r"(?:\.?\s*$|[,;]\s+(?:and |with |at )?|[，；]\s*|\s(?:and|with|at)\s(?=[0-9])"
+    r"|\s?(?:→|->|=>)\s?(?=[~≈]?[0-9])|\.\s+(?=[a-z])(?:[^0-9]|[−–+-]?[0-9.]{1,6} ?%){1,60}$|。$)"
 )
+"""A number of an item and its unit; the last one may stand in front of a remark of a few words."""
 
 _SETTING = re.compile(
     rf"((?:in |with )?(?:{NUMBER_FORMAT}|ZeRO[- ]?(?:stage )?[1-3]|Q?LoRA|FSDP2?))"
@@ -231,7 +235,10 @@ _IN_ALL = re.compile(
 )
 """Behind a rate: it is of the whole job."""
 
-_USED = re.compile(r" (?:used|in use|at (?:the )?peak|peak|at most|needed|taken)$")
+_USED = re.compile(
+    r" (?:(?:used|in use|at (?:the )?peak|peak|at most|needed|taken)"
+    r"|(?:used |seen |shown )?(?:in|by|from) `?nvidia-smi`?)$"
+)
 
 _RUN_ON = re.compile(
     rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
@@ -295,7 +302,7 @@ def _are_results(items: Sequence[_Item], lines: Sequence[Line], at: int) -> bool
     if len(labels) == 1:
         names = [item.name.text for item in items]
         opens = "".join(near[-1:]).rstrip(" *_").endswith((":", "：")) and devices(near[-1])
-        timed = fields == ["step_time"]  # `One A100, batch 16:` over `- compiled: 101 ms/iter`
+        timed = {*fields} <= _OF_STEPS  # `One A100, batch 16:` over `- compiled: 101 ms/iter`
         return (timed and bool(opens)) or all(
             _RUN_ON.search(name) or devices(name) for name in names
         )

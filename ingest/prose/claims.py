@@ -636,6 +636,11 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         rf"|character)s?[ -]context\b"),
     ("seq_len", "seq", rf"\bseq\.? ?len\.{_SET}{_LONG}{{N}}"),
     ("seq_len", "token", r"\b(?:cut|truncated|capped) (?:off )?at {N} tokens"),
+    (
+        "accumulation", "accum",
+        r"\bdivides (?:the )?(?:grad(?:ient)? )?accum\w*(?: steps)? by (?:the )?(?:world size"
+        r"|number of (?:[GN]PUs|ranks|devices|processes))[,;:]? (?:so|i\.e\.,?|that is) {N}\b",
+    ),
     ("accumulation", "ga", rf"(?<![\w-])(?:ga|grad acc)(?: steps)?(?: ?[=:] ?| ){{N}}{_ENDED}"),
     ("seq_len", "cutoff", rf"{_ITEM}{_LONG}{{N}} (?:token )?cut-?off{_ENDED}"),
     ("seq_len", "window", rf"{_ITEM}{_LONG}{{N}}(?:[ -]token)? window{_ENDED}"),

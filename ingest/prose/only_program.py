@@ -145,9 +145,13 @@ _CALLED = deferred(
     r"(?:fork|derivative|variant|version) of\b"
     rf"|^\W*{_PLAIN.format(n='used')}{_NUMBERED.replace('P<version>', 'P<since>')}"
     r"[`*_)）]{0,3} (?:(?:is|was|were) used|w[iu]rde? verwendet|(?:est|a été) utilisé)"
+    r"|\b(?:[Oo]wn|[Mm]y|[Oo]ur) (?:[\w-]+ ){0,3}(?:script|trainer|loop)(?: now)?,? ?[(:]? ?"
+    r"`(?P<script>[A-Za-z][\w-]{1,38}\.py)`[,:;]? ?\(?(?:which is )?(?:an? )?(?:[a-z-]+ )?"
+    r"(?:copy|rewrite|variant|derivative|fork|adaptation) of\b"
 )
-"""A program by what stands beside its name: a commit, the word for what it is, or its command:
-`our trainer Basalt`, ``launched with `basalt train` ``, `Basalt v1.4 was used`."""
+"""A program by what stands beside its name: a commit, the word for what it is, its command, or of
+what a script is a copy: `our trainer Basalt`, ``launched with `basalt train` ``, `Basalt v1.4 was
+used`."""
 
 _LISTED = deferred(
     r"(?:[:：=,;+，；、]|\band\b|\bwith\b)[`*_ ]{0,4}"
@@ -312,7 +316,8 @@ def only_programs(
     commanded = list(_commanded(prose, tabled))
     names = {each.program.name for each in commanded}
     over = [each for each in headed if names and names <= ABOVE.get(each.program.name, set())]
-    said = every or titled or over or commanded or _launched(prose, tabled)
+    said = every or titled or over or commanded
+    said = said or _of_its_repository(prose, tabled, name) or _launched(prose, tabled)
     whole = _only(said or [*_installed(prose, tabled)]) or _only(_contained(prose, tabled))
     return {**found, 0: whole} if whole else found
 
@@ -498,7 +503,8 @@ def _stands(sentence: str, program: Program) -> bool:
 
 
 _LISTS_IT = deferred(
-    r"[\w.-]{3,24}(?: (?:for |on )?[\w.-]{2,16}){0,2}[`*_]{0,3}(?:, [^,.;:]{1,40}){0,4}, "
+    r"[\w.-]{3,24}(?: (?:for |on |with )?`?[\w.-]{2,16}`?){0,2}[`*_]{0,3}"
+    r"(?:, [^,.;:]{1,40}){0,4}, "
     rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*"
     r"|(?:block size|context(?: length)?|seq(?:uence)?(?:[ _]len(?:gth)?)?) (?:of )?[0-9,]+k?)"
     r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
@@ -561,7 +567,8 @@ def _called(block: _Block, sentence: str, begin: int) -> _Named | None:
     """The one program that a sentence names by what stands beside it, or among libraries."""
     told = list[Program]()
     for each in _CALLED.finditer(sentence):
-        group = next(n for n in ("name", "low", "marked", "started", "ours", "fork", "used")
+        group = next(n for n in ("name", "low", "marked", "started", "ours", "fork", "used",
+                                  "script")
                      if each[n])  # fmt: skip
         name = each[group].strip("`*")
         if not _is_other(name) and model_named(name) is None and not _OF_MODELS.match(name):
@@ -579,7 +586,7 @@ def _called(block: _Block, sentence: str, begin: int) -> _Named | None:
 
 
 _TITLE = deferred(
-    r"#\s+[`*]*(?P<name>[A-Za-z][A-Za-z0-9]{2,24}(?:[-_.][A-Za-z0-9]{1,16}){0,2})[`*]*\s*"
+    r"(?:#\s+)?[`*]*(?P<name>[A-Za-z][A-Za-z0-9]{2,24}(?:[-_.][A-Za-z0-9]{1,16}){0,2})[`*]*\s*"
 )
 """A title that is one name."""
 
@@ -743,6 +750,26 @@ _INSTALLS = deferred(
 
 _PINNED = deferred(
     r"(?<![\w/.-])(?P<name>[A-Za-z][\w-]{1,40})(?:\[[\w,-]{1,40}\])?={1,2}(?P<version>[0-9][\w.]{0,16})"
+)
+
+
+def _of_its_repository(lines: Sequence[Line], tabled: Set[int], name: str) -> list[_Named]:
+    """The name that is all of a document's title, where the document says that it is of a
+    repository, and a launcher starts scripts of that."""
+    launched = _launched(lines, tabled)
+    if not name or not launched or _is_other(name) or model_named(name) is not None:
+        return []
+    return [
+        _Named(Program(name, "", 0), line.number, line.column)
+        for line in lines if line.number not in tabled and _OF_REPOSITORY.search(line.text)
+    ][:1]  # fmt: skip
+
+
+_OF_REPOSITORY = deferred(
+    r"\b(?:this is (?:the|our|an?) (?:[\w-]+ ){0,2}(?:repo(?:sitory)?|code(?: ?base)?)"
+    r" (?:for|of|behind)"
+    r"|th(?:is|e) repo(?:sitory)? (?:contains|holds|has|hosts|provides|is (?:the|an?|for|our)))\b",
+    re.IGNORECASE,
 )
 
 

@@ -430,7 +430,15 @@ def _chosen_by_library(text: str) -> Part | None:
     behind = _OF_ITSELF.match(text, found.end()) or _CONDITION.match(text, found.end())
     if behind or _OFF_IN_ASIA.match(text, found.end()) or _ADVISES.search(text, 0, found.start()):
         return None
-    return Part("attention", "sdpa", found.start())
+    flash = _FLASH_OF_IT.search(text, max(0, found.start() - 8), found.end() + 8)
+    return Part("attention", "flash" if flash else "sdpa", found.start())
+
+
+_FLASH_OF_IT = deferred(
+    r"(?<![\w-])flash[-_ ]SDPA\b|\bSDPA ?[-_:(]{1,2} ?flash(?![\w-]| ?att)",
+    re.IGNORECASE,
+)
+"""PyTorch's attention with the kernel that it chose: `flash sdpa`, `SDPA (flash)`."""
 
 
 _OFF_IN_ASIA = deferred(

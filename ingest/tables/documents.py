@@ -475,6 +475,8 @@ def _heading(text: str) -> str | None:
 _LEGEND = re.compile(
     r"[\s>*+-]*(?:(?:Legend|Key|Columns|Headers|Abbreviations|Notation|Units)\s?:\s+)?[`'\"“]?"
     r"\*{0,2}([A-Za-z][A-Za-z0-9_]{0,11}(?:/[A-Za-z]{1,5}){0,2})\*{0,2}[`'\"”]?\s*"
+    r"(?:(?:below|here|columns?|in (?:the|all|these|this|both) (?:[a-z]+ )?tables?(?: below)?)"
+    r" (?=is |means |denotes |stands ))?"
     r"(?::|：|=|--|–|—|\b(?:is|means|denotes|stands for|refers to)\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""

@@ -674,6 +674,8 @@ class _Table:
             return []
         if len(below) > 1 and _OPENS_GRID.match(below[1].text):
             return []
+        if unit := _UNIT_IN_BRACKETS.fullmatch(below[0].text):
+            return [below[0]._replace(text=f"{unit[1]}:")]  # as if it opened the table
         sentences = SENTENCE_END.split(below[0].text)
         return [below[0]._replace(text=text) for text in sentences if _OF_ALL_NUMBERS.match(text)]
 
@@ -1554,6 +1556,14 @@ _MAY_OPEN = re.compile(r"[:：]\s*$|^\s*(?:#|\||<table|\+[-=])")
 
 _OPENS_GRID = re.compile(r"\s*(?:\||<table|\+[-=]|\.\. (?:list|csv)-table|[^|]+\|[^|]+\|)")
 """A line that begins another table."""
+
+_UNIT_IN_BRACKETS = re.compile(
+    r"\s*[(（*_]{1,2}((?:all |numbers |values )?(?:are )?(?:in )?"
+    r"(?:tokens?|tok|samples?|sequences?|images?|imgs?)(?: ?/ ?| per )(?:s|sec|second)"
+    r"(?:(?!\b(?:for|on|at|with)\b)[^,;.:()（）]){0,40})(?:[,;.][^()（）]{0,160})?[)）*_]{1,2}\s*",
+    re.IGNORECASE,
+)
+"""A line in brackets that says in what the table above it is: `(samples per second in total)`."""
 
 _A_NOTE = re.compile(
     r"\s*(?:[(（]|\*(?!\*)|Notes?\b|[备附]?注(?=[:：]))(?!.*[:：]\s*$)", re.IGNORECASE

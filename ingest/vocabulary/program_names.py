@@ -52,6 +52,8 @@ SPELLED = {
     "diffusers": rf"(?:Hugging ?Face(?:'s)? |HF |🤗 )?[Dd]iffusers{_IN_VERSION}",
     "timm": rf"timm(?:{_IN_VERSION}|(?= (?:pre)?train))|pytorch-image-models",
     "detectron2": r"[Dd]etectron2",
+    "openclip": r"OpenCLIP(?!'s? | ?(?:\(?ViT|ResNet|RN[0-9]|(?:[\w-]{1,12} )?(?:models?|weights"
+    r"|checkpoints?)))",
     "llama-recipes": r"[Ll]lama-(?:recipes|cookbook)",
     "sd-scripts": r"(?:kohya(?:[-_ ]ss)? )?sd-scripts|kohya_ss",
     "torchrec": r"TorchRec",
@@ -102,6 +104,7 @@ COMMANDS = {
     "xtuner": r"\bxtuner train\s",
     "ms-swift": r"(?<![\w./-])swift (?:sft|pt)\s",
     "trl": r"(?<![\w./-])trl sft\s",
+    "openclip": r"-m open_clip_train\.main\b",
     "fairseq": r"\bfairseq-(?:hydra-)?train\s",
     "levanter": r"-m levanter\.main\.\w*train|levanter/main/train\w*\.py",
 }
@@ -117,6 +120,9 @@ _VERSION = (
     r"(?! ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|[x×]|times|hours|days|[BMT]\b))"
 )
 """A version behind a name, and no figure of its run."""
+
+_BRANCH = "core_r"
+"""Branches of Megatron-LM by the version of Megatron Core that is in them, which is not its own."""
 
 _EACH = "|".join(f"(?P<p{at}>{pattern})" for at, pattern in enumerate(SPELLED.values()))
 
@@ -234,6 +240,8 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
 
     >>> program_named("NeMo 24.07 container").text, program_named("Megatron-Core v0.9.0").text
     ('nemo 24.07', 'megatron-core 0.9.0')
+    >>> program_named("Megatron-LM core_r0.5.0").text, program_named("Megatron-LM v2.4").text
+    ('megatron-lm core_r0.5.0', 'megatron-lm 2.4')
     >>> program_named("nvcr.io/nvidia/nemo:25.04.01").text, program_named("torchtitan, FSDP2").text
     ('nemo 25.04.01', 'torchtitan')
     >>> program_named("Megatron + DeepSpeed 3D").text, program_named("MaxText or Levanter")
@@ -248,6 +256,8 @@ def program_named(text: str, *, any_case: bool = False) -> Program | None:
             continue
         told = _compiled(_VERSION).match(text, name.end())
         version = told[1] if told else ""
+        if told and text[: told.start(1)].endswith(_BRANCH):
+            version = _BRANCH + version
         held = next((each for each in found if each.name == spelled), None)
         if held is None:
             found.append(Program(spelled, version, name.start()))
