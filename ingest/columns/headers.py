@@ -54,7 +54,7 @@ _CARET = re.compile(
 """A reference to a footnote in plain text: `GPU^a`, `12.6^b`; `N^2` and `2^k` are powers."""
 
 _REFERENCE = re.compile(
-    r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹]+$"
+    r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ]+$"
 )
 """References to footnotes: of reStructuredText, and raised digits behind no power of ten."""
 
