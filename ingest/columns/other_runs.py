@@ -274,15 +274,22 @@ _NOT_ALL = deferred(
 )
 """Of all runs but some, and no word of which row is one of them."""
 
+_RELEASE = r"(?<![\w.])v?[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,2})?(?![\w%]|\.\w)"
+
 _BY_DEFAULT = deferred(
     r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b"
     r"|^\W*(?:the )?defaults? (?:\w+ )?(?:of|in|from) (?:the|this|its) (?!table|runs|experiments)"
     r"|\b(?<!this )(?<!these )(?:config(?:uration)?s?|recipes?|scripts?|examples?|README|YAML)\b"
     r"[^.;:]{0,40}? (?:is|are|was|were) (?:\w+ )?(?:written|meant|made|tuned|designed|intended"
-    r"|set up|tailored) for (?=(?:an? |one |the )?[A-Z0-9])",
+    r"|set up|tailored) for (?=(?:an? |one |the )?[A-Z0-9])"
+    rf"|{_RELEASE} (?:brought|brings|introduced|introduces|added|adds|came with|comes with"
+    r"|switched to|switches to|turned on|enabled)\b(?! us\b)"
+    rf"|\b(?:up to|until|through|before|since|as of) (?:version |release )?{_RELEASE}"
+    r"(?=\W*$| on\b| onwards?\b)",
     re.IGNORECASE,
 )
-"""What a program does unless it is told otherwise, or what a file that it comes with is for."""
+"""What a program does unless it is told otherwise, what a file that it comes with is for, or what
+some of its releases do: `0.4 brought FlashAttention-2`."""
 
 _RAN_BY_DEFAULT = deferred(
     r"\b(?:experiments?|runs|results|numbers|measurements?|benchmarks?|tests|figures|models)\b"
@@ -362,6 +369,8 @@ def of_these_runs(text: str) -> str:
     ('Our cluster has     H100 GPUs.', 'Runs used 8 GPUs.')
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
+    >>> of_these_runs("Unfused up to 0.3; 0.4 brought FlashAttention. We use torch 2.1.").strip()
+    'We use torch 2.1.'
     """
     if _ASSIGNED.fullmatch(text):
         return text
