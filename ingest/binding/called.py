@@ -15,7 +15,7 @@ from math import isclose
 from assay.ingest.binding.around import AROUND, OWN, SET_UP
 from assay.ingest.binding.mentions import Paragraph, size_said, sizes_in
 from assay.ingest.columns.cells import number_of
-from assay.ingest.columns.other_runs import sentences
+from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.scopes import size_of
@@ -66,7 +66,8 @@ def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str
             return {}
         if said := size_said(paragraph.text):
             digits, letter, at = said
-            if _UNLIKE.search(paragraph.text, max(0, at - FARTHEST), at):
+            unlike = _UNLIKE.search(paragraph.text, max(0, at - FARTHEST), at)
+            if unlike or not of_these_runs(paragraph.text)[at].strip():
                 return {}
             cell = Cell(digits, 0, at, SUFFIXES[letter])
             return {"model_size": paragraph.placed(cell)}

@@ -21,7 +21,7 @@ from assay.ingest.schema.terminals import deferred
 
 _FOOTNOTE = re.compile(
     r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
-    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹†‡§]{1,2})"
+    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]{1,2})"
     r"|\^([a-z1-9*†‡])(?=[\s:.)]))"
     r"[\s:.)]*(\S.{4,200})"
 )
@@ -73,11 +73,11 @@ _NOTE = re.compile(
     r"|\[\^(?P<named>[\w*†‡-]{1,24})\]|\[#?(?P<listed>[\w*-]{1,12})\](?=:|\s)"
     r"|\^(?P<caret>[a-z1-9*†‡])(?=[\s:.)])"
     rf"|{_IN_TEX.replace('<sign>', '<tex>')}|\\item\s*\[[\s$]*(?P<item>{_TEX_SIGN})[\s$]*\]"
-    r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
-    r"[\s:.)={]*(?P<text>[^\s*].{3,400})"
+    r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
+    r"[\s:.)={]*(?P<text>[^\s*].{2,400})"
 )
 
-_RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
+_RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠ", "123456789abcdef")
 
 _TAGS = re.compile(r"<[^<>]*>")
 
@@ -177,11 +177,11 @@ _BREAK = deferred(r"<br\s*/?>|$", re.IGNORECASE)
 WITHIN = "within"
 """Kind of a note that is a part of a line which says more."""
 
-_MAY_MARK = re.compile(r"[\w,(] [`\"'“]?[¹²³⁴-⁹†‡§]")
+_MAY_MARK = re.compile(r"[\w,(] [`\"'“]?[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]")
 
 _MARKED = re.compile(
     r"\b(?:mark(?:ed|s)?|flagged|denoted|labell?ed|rows?|runs?|models?|entries|ones|those|numbers)"
-    r"(?: (?:with|by|as))?(?: an?| the)? [`\"'“]?(?P<sign>[¹²³⁴-⁹†‡§])[`\"'”]?"
+    r"(?: (?:with|by|as))?(?: an?| the)? [`\"'“]?(?P<sign>[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§])[`\"'”]?"
     r"(?:\s*[(（](?P<inner>[^()（）]{4,160})[)）]|(?:\s*[:,=–—]\s*|\s+)(?P<rest>[^.;。；\s(](?:[^.;。；]|\.(?=\S))"
     r"{4,200}\.?))",
     re.IGNORECASE,
@@ -190,12 +190,12 @@ _MARKED = re.compile(
 
 _KINDS = ("raised", "named", "listed", "caret", "tex", "item", "bracketed", "sign", "star")
 
-_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\$¹²³⁴-⁹†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
+_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\$¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
 
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
-    r"|\(([+#*~°†‡]{1,2})\)$|(?<=[A-Za-z])\s?\(([1-9])\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹†‡§])"
+    r"|\(([+#*~°†‡]{1,2})\)$|(?<=[A-Za-z])\s?\(([1-9])\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§])"
     r"|(?<=[\w)%\]\s.†‡§])\\?(\*{1,3})(?=[†‡§]{0,2}$)"
     r"|(?:(?<=[A-Za-z0-9)%])\^([a-z*†‡])|(?<=[A-Za-z)%]{2})\^([1-9]))$"
 )
@@ -239,13 +239,13 @@ _SPOKEN = deferred(
     r"|(?<=\bhas )|(?<=\bhave )|(?<=\bsee )|(?<=\bno )|(?<=标)|(?<=标 )|(?<=标有)|(?<=标有 )"
     r"|(?<=带)|(?<=带 )|(?<=标注)|(?<=标注 ))[`\"'“]?"
     r"(?:<sup[^<>]*>[^<>]{1,6}</sup>|\[\^?[\w*†‡-]{1,12}\]|\([+#*~°†‡]{1,2}\)"
-    r"|[¹²³⁴-⁹†‡§]|\\?\*{1,3}(?![\w*]))"
+    r"|[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\\?\*{1,3}(?![\w*]))"
     r"[`\"'”]?",
     re.IGNORECASE,
 )
 """A sign that a sentence is about: `marked with ¹`, `rows with a †`."""
 
-_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹†‡§]|\([+#~°1-9]|\^[a-z1-9]$")
+_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#~°1-9]|\^[a-z1-9]$")
 
 
 def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> str:
@@ -269,7 +269,7 @@ def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> s
 
 _LAST_SIGN = re.compile(
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?[\w*†‡§]{1,3}[)\]]?\s*(?:</a>\s*)?</sup>"
-    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<=[A-Za-z])\s?\([1-9]\)|(?<!10)[¹²³⁴-⁹†‡§]"
+    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<=[A-Za-z])\s?\([1-9]\)|(?<!10)[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]"
     r"|(?<=[A-Za-z0-9)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]"
     r"|(?<!\*)\*{1,3})$"
 )
@@ -297,7 +297,7 @@ _OTHER_ROWS = deferred(
 
 _MARKS = (
     r"(?:foot-?notes?|notes?|marks?|marker|stars?|asterisks?|daggers?|symbols?|superscripts?|signs?"
-    r"|[`\"“]?(?:[*†‡§¹²³⁴-⁹]|\[\^?[\w*†‡]{1,3}\]|<sup>[^<>]{1,4}</sup>)[`\"”]?|\\\*)"
+    r"|[`\"“]?(?:[*†‡§¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ]|\[\^?[\w*†‡]{1,3}\]|<sup>[^<>]{1,4}</sup>)[`\"”]?|\\\*)"
     r"(?![\w-]| of\b)"
 )
 

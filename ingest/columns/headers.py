@@ -19,6 +19,7 @@ from assay.ingest.schema.record import Schema
 from assay.ingest.vocabulary.devices import SIGN, devices, signed
 from assay.ingest.vocabulary.terms import configured_by, normalise, spellings, told_once
 from assay.ingest.vocabulary.words import (
+    ATTAINED,
     DEVICE,
     MEAN,
     MEDIAN,
@@ -53,7 +54,7 @@ _CARET = re.compile(
 """A reference to a footnote in plain text: `GPU^a`, `12.6^b`; `N^2` and `2^k` are powers."""
 
 _REFERENCE = re.compile(
-    r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹]+$"
+    r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ]+$"
 )
 """References to footnotes: of reStructuredText, and raised digits behind no power of ten."""
 
@@ -1111,7 +1112,7 @@ def _says_little(label: str) -> bool:
         for word in split(timeless(english(label)))
     }
     known = PLAIN | MEAN | (DEVICE if words & DEVICE else WHOLE) | {"/"}
-    if (len(words) == 1 and words <= {"achieved", "sustained"}) or (words and words <= _READ_OFF):
+    if (len(words) == 1 and words <= ATTAINED) or (words and words <= _READ_OFF):
         return True
     return bool(words & GENERIC) and not words - GENERIC - known
 

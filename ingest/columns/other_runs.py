@@ -113,8 +113,9 @@ _FAILED = deferred(
 
 _ELSEWHERE = deferred(
     r"\bcan be found\b|\bsee (?:below|above|also|section|appendix|the)\b"
-    r"|^\W*(?:the )?(?:fig(?:ure)?\.?|plot|chart|(?:\w+ )?curves?)\b(?!.*\btables?\b).{0,12}?"
-    r"\b(?:is|are|shows?|plots?|compares?)\b|\bof the (?:appendix|supplement)\b"
+    r"|^\W*(?:the )?(?:fig(?:ure)?\.?|plot|chart|(?:\w+ )?curves?)\b(?!.*\btables?\b)"
+    r"[^.;:]{0,30}?\b(?:is|are|was|were|shows?|plots?|compares?|comes?|came|stems?|belongs?)\b"
+    r"|\bof the (?:appendix|supplement)\b"
     r"|\b(?:numbers|results|figures|values)\b.{0,40}\b(?:are|live) (?:in|on) (?:the|our|a) "
     r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page)\b"
     r"|^\W*(?:the |all |our )?(?:checkpoints?|weights|tokeni[sz]ers?)\b.{0,20}"
@@ -273,11 +274,22 @@ _NOT_ALL = deferred(
 )
 """Of all runs but some, and no word of which row is one of them."""
 
+_RELEASE = r"(?<![\w.])v?[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,2})?(?![\w%]|\.\w)"
+
 _BY_DEFAULT = deferred(
     r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b"
-    r"|^\W*(?:the )?defaults? (?:\w+ )?(?:of|in|from) (?:the|this|its) (?!table|runs|experiments)",
+    r"|^\W*(?:the )?defaults? (?:\w+ )?(?:of|in|from) (?:the|this|its) (?!table|runs|experiments)"
+    r"|\b(?<!this )(?<!these )(?:config(?:uration)?s?|recipes?|scripts?|examples?|README|YAML)\b"
+    r"[^.;:]{0,40}? (?:is|are|was|were) (?:\w+ )?(?:written|meant|made|tuned|designed|intended"
+    r"|set up|tailored) for (?=(?:an? |one |the )?[A-Z0-9])"
+    rf"|{_RELEASE} (?:brought|brings|introduced|introduces|added|adds|came with|comes with"
+    r"|switched to|switches to|turned on|enabled)\b(?! us\b)"
+    rf"|\b(?:up to|until|through|before|since|as of) (?:version |release )?{_RELEASE}"
+    r"(?=\W*$| on\b| onwards?\b)",
     re.IGNORECASE,
 )
+"""What a program does unless it is told otherwise, what a file that it comes with is for, or what
+some of its releases do: `0.4 brought FlashAttention-2`."""
 
 _RAN_BY_DEFAULT = deferred(
     r"\b(?:experiments?|runs|results|numbers|measurements?|benchmarks?|tests|figures|models)\b"
@@ -357,6 +369,8 @@ def of_these_runs(text: str) -> str:
     ('Our cluster has     H100 GPUs.', 'Runs used 8 GPUs.')
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
+    >>> of_these_runs("Unfused up to 0.3; 0.4 brought FlashAttention. We use torch 2.1.").strip()
+    'We use torch 2.1.'
     """
     if _ASSIGNED.fullmatch(text):
         return text
@@ -657,6 +671,23 @@ def of_the_trained(text: str) -> str:
         return text
     every = sentences(text)
     return "".join(_blank(each) if _ANOTHER_MODEL.match(each) else each for each in every)
+
+
+_INTENDED = deferred(
+    r"^\W*(?:please )?(?:try|retry|consider|test|check|see)\b|^\W*next\b[^.;]{0,12}[:,]"
+    r"|\b(?:we|I) (?:(?:also|still|now) )?(?:plan|intend|want|hope|aim)\b|\bplanned\b|\bTODO\b"
+    r"|\b(?:would|could|should|will)\b",
+    re.IGNORECASE,
+)
+
+
+def is_intended(sentence: str) -> bool:
+    """Whether a sentence tells of what shall be tried, and of nothing that ran.
+
+    >>> is_intended("- try a batch of 1 for the 13B"), is_intended("We tried TP 2 for the 13B")
+    (True, False)
+    """
+    return _INTENDED.search(sentence) is not None
 
 
 _NOTE = deferred(

@@ -33,16 +33,24 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.captions import FIELD, named
 from assay.ingest.vocabulary.recomputation import how_much_told
 
+_SIGN_WORDS = {"asterisk": "*", "star": "*", "dagger": "†", "double dagger": "‡"}
+"""Signs by their names."""
+
+_CALLED = "|".join(_SIGN_WORDS)
+
 _SIGN = r"[`\"“'(]{0,2}(?P<sign>[†‡§¶]{1,2}|\\?\*|\([A-Za-z]{1,8}\))[`\"”')]{0,2}"
 
 _ROWS = r"(?:rows?|runs?|lines?|ones|entries|models?|those|configurations?|cases|results)"
 
 _MARKED = deferred(
     rf"(?:the )?(?:{_ROWS} )?(?:(?:that|which) (?:are|is) )?"
-    rf"(?:marked|flagged|labell?ed) (?:with |by )?(?:an? )?{_SIGN}(?!\w)",
+    rf"(?:marked|flagged|labell?ed) (?:with |by )?(?:an? )?{_SIGN}(?!\w)"
+    rf"|(?:the |all )?(?:{_ROWS} (?:with|having|(?:that|which) (?:have|carry))"
+    rf"|(?:{_ROWS} )?(?:(?:that|which) (?:are|is) )?(?:marked|flagged) (?:with|by)) (?:an? )?"
+    rf"(?P<called>{_CALLED})s?\b(?: \([*†‡]\))?|(?:the |all )?(?P<starred>starred) {_ROWS}\b",
     re.IGNORECASE,
 )
-"""Rows that a sign marks."""
+"""Rows that a sign marks, or a sign that is called by its name: `rows with an asterisk`."""
 
 _WITH_CELL = deferred(
     rf"(?:the |all )?(?:{_ROWS} )(?:(?:with|using|that (?:say|have|show|use|list|are)"
@@ -306,7 +314,8 @@ def _named_in(sentence: str, begin: int) -> Iterator[tuple[re.Match[str], str, i
     part of the sentence stands which is of them; `begin` is where the sentence does."""
     end = begin + len(sentence)
     if found := _MARKED.search(sentence):
-        yield found, found["sign"].lstrip("\\"), begin, end
+        sign = found["sign"] or _SIGN_WORDS[(found["called"] or "star").casefold()]
+        yield found, sign.lstrip("\\"), begin, end
     elif found := _WITH_CELL.search(sentence):
         yield found, found["cell"].strip(), begin, end
     elif found := _OURS.match(sentence):

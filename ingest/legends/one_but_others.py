@@ -207,15 +207,21 @@ def _next_table(rows: Sequence[Record], line: int) -> list[Record]:
 
 _ALL_BUT = deferred(
     r"\W*(?:(?:every|each) (?:row|run|model|configuration|entry)|all (?:of the |the )?(?:rows|runs"
-    r"|models|configurations|entries|others)) (?:uses?|used|has|have|had|(?:is|are|was|were|runs?"
-    r"|ran)(?: run| trained)? (?:with|in|using)) (?P<what>[^,;:.()]{2,60}?),?"
+    r"|models|configurations|entries|others)|(?:(?:the|our|these) )?(?:measurements|runs|models"
+    r"|rows|experiments|results|numbers|jobs|tests|timings)|everything|we)"
+    r" (?:uses?|used|has|have|had|(?:is|are|was|were|runs?|ran|trained|measured)"
+    r"(?: (?:all )?(?:run|trained|done|made|taken|measured|performed|conducted))?"
+    r" (?:with|in|using|on)) (?P<what>[^,;:.()]{2,60}?),?"
     rf" (?:except|but|apart from|other than|save)(?: (?:for|in))? (?:the )?(?P<name>{_NAME})"
     r"(?: (?:one|model|row|run))?"
-    r"(?:,? (?:which|that) (?:is|was|uses?|used|has|had|(?:runs?|ran|is|was) (?:with|in))"
-    r" (?P<own>[^,;:.()]{2,60}?)| \((?P<how>[^()]{2,40})\))\s*\.?\s*",
+    r"(?:,? (?:(?:which|that) (?:is|was|uses?|used|has|had|took|takes|needed|needs|required"
+    r"|requires|(?:runs?|ran|is|was|went)(?: (?:run|trained|done))? (?:with|in|on|to))"
+    r"|(?:for|on|in|with) which (?:we|it|I) (?:[a-z]+ ){1,5}?(?=(?-i:[A-Z0-9])))"
+    r" ?(?P<own>[^,;:.()]{2,60}?)| \((?P<how>[^()]{2,40})\))\s*\.?\s*",
     re.IGNORECASE,
 )
-"""A sentence on all rows but one: `Every row uses ZeRO-3 except the last one, which is ZeRO-2.`"""
+"""A sentence on all rows but one: `Every row uses ZeRO-3 except the last one, which is ZeRO-2.`,
+`Runs were done on 4 A100, except for the XL model, for which we went to 8 H100.`"""
 
 _NUMBER_BUT = deferred(
     r"\W*(?P<label>(?:[A-Za-z-]+ ){2,5}?(?:is|was|of)) (?P<what>[0-9][0-9,]*[kK]?) (?:for|in|on)"

@@ -18,7 +18,12 @@ import polars as pl
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import size_alone
 from assay.ingest.columns.number_formats import EVERY as FORMATS
-from assay.ingest.columns.other_runs import but_for_others, of_these_runs, sentences
+from assay.ingest.columns.other_runs import (
+    but_for_others,
+    is_intended,
+    of_these_runs,
+    sentences,
+)
 from assay.ingest.columns.table_titles import own_table, table_above, table_end, table_of_all_rows
 from assay.ingest.columns.titles import OF_DEVICES, family_named, line_of_other, model_named
 from assay.ingest.columns.turns import later, turned, turned_device
@@ -835,7 +840,8 @@ _NAMES_MACHINE = deferred(
 
 def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
     """Statements of a line that speaks of a model, or of each of several, and of no other row."""
-    for found in filter(None, map(for_each, SENTENCES.split(line.text))):
+    ran = (each for each in SENTENCES.split(line.text) if not is_intended(each))
+    for found in filter(None, map(for_each, ran)):
         name, told = found
         spec = fields(Configuration)[name]
         unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")

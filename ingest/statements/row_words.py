@@ -379,8 +379,10 @@ _TURNED = deferred(
 def _as_turned(line: Line) -> Line:
     """A label with blanks for values that are others in its row, where it has one of them."""
     if len(line.text) <= LONGEST_LABEL and (instead := _INSTEAD.search(line.text)):
-        kept = instead["new"].rjust(len(instead[0]))
-        return line._replace(text=line.text[: instead.start()] + kept + line.text[instead.end() :])
+        behind = line.text[instead.end() :]  # it stands beside the words that say what it is
+        beside = str.rjust if behind.lstrip()[:1].isalnum() else str.ljust
+        kept = beside(instead["new"], len(instead[0]))
+        return line._replace(text=line.text[: instead.start()] + kept + behind)
     found = list(_TURNED.finditer(line.text)) if len(line.text) <= LONGEST_LABEL else []
     if len(found) != 1:
         return line
@@ -415,7 +417,7 @@ _TO_ANOTHER = deferred(
 _INSTEAD = deferred(
     rf"(?P<new>\b(?:full|selective|no|without|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?))"
     r" (?:instead of|rather than|in place of|in lieu of) (?:the )?"
-    rf"(?P<old>full|selective|none|no|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?)(?![\w.-])",
+    rf"(?P<old>full|selective|none|no|{NUMBER_FORMAT}|ZeRO-[0-3]|[0-9][0-9,]*[kK]?)(?![\w-]|\.\w)",
     re.IGNORECASE,
 )
 """A value, and the one that a row has not: `selective instead of full recomputation`."""

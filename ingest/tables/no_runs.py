@@ -49,7 +49,7 @@ _NO_RUN = re.compile(
 
 _SOME = re.compile(
     r"\b(?:(?:is|are|was|were) measured|actual|real|some|marked|starred|with|italics?|columns?"
-    r"|last|first|next to|beside|if|where|error)\b",
+    r"|last|first|next to|beside|if|where|error|parenthes\w+|(?<!without )brackets|bracketed)\b",
     re.IGNORECASE,
 )
 """Words by which not all numbers were found so."""
@@ -141,16 +141,37 @@ _NUMBER_OF_A_GUESS = re.compile(
 
 _SIGN = r"\\?(\*{1,2}|[†‡§¹²³])"
 
+_GUESSES = rf"(?:{_GUESS}|estimates?|extrapolations?|projections?|predictions?)(?! (?:peak|max))"
+
+_IN_BRACKETS = r"(?:parenthes[ei]s|(?:round |square )?brackets)"
+
 _SIGN_OF_GUESS = re.compile(
     rf"\s*(?:[>(]\s*)?{_SIGN}\)?\s*[:=–-]?\s*(?:[A-Za-z]+ ){{0,3}}?(?:{_GUESS}"
     r"|estimates?|extrapolations?|projections?)\b"
     rf"|.*\b(?:marked|with|denoted)\b.{{0,24}}?[`\"'(]?{_SIGN}[`\"')]?\s.{{0,24}}?"
-    rf"\b(?:{_GUESS}|estimates?)\b",
+    rf"\b(?:{_GUESS}|estimates?)\b"
+    r"|.*\b(?:(?:with|by|have) an? (?P<called>asterisk|star|dagger)|(?P<starred>starred) \w+"
+    rf"|(?P<within>(?:in(?:side)?|within|between) {_IN_BRACKETS}"
+    r"|(?:parenthesi[sz]ed|bracketed) \w+)),?"
+    r" (?:are|is|were|was) (?:(?!of |to |relative )[\w-]+ ){0,2}?"
+    rf"(?:{_GUESSES}|not (?:yet )?(?:run|measured))\b"
+    rf"|.*\b(?:{_GUESSES}(?: \w+)?|not (?:yet )?measured) (?:(?:are|is) )?(?:(?:given|shown|printed"
+    rf"|put|set) )?in (?P<within2>{_IN_BRACKETS})\b",
     re.IGNORECASE,
 )
-"""A note on a sign behind numbers that were not measured: `* estimated with our model`."""
+"""A note on a sign behind numbers that were not measured: `* estimated with our model`; or on
+brackets around them: `Values in parentheses are projected`."""
 
-_STEMS = ("estimat", "project", "extrapol", "predict", "simulat", "theor")
+_STEMS = ("estimat", "project", "extrapol", "predict", "simulat", "theor", "measured", "not run")
+
+_TAGS = re.compile(r"</?[a-z]{1,6}>")
+
+_CELLS = re.compile(r"[|&\t]|   ")
+
+_NAMED_SIGNS = {"asterisk": "*", "star": "*", "dagger": "†"}
+
+_BRACKETED = "(…)"
+"""Stands for brackets among the signs."""
 
 
 def signs_of_guesses(lines: Sequence[Line]) -> frozenset[str]:
@@ -158,18 +179,39 @@ def signs_of_guesses(lines: Sequence[Line]) -> frozenset[str]:
 
     >>> sorted(signs_of_guesses([Line(1, "\\\\* projected from 64 GPUs", 1, {})]))
     ['*']
+    >>> for text in (
+    ...     "Values in parentheses are projected from our model, not measured.",
+    ...     "Rows with an asterisk are estimates.",
+    ...     "Numbers in brackets are relative to the theoretical peak.",
+    ... ):
+    ...     print(*signs_of_guesses([Line(1, text, 1, {})]))
+    (…)
+    *
+    <BLANKLINE>
     """
     found = set()
-    for line in lines:
-        small = line.text.casefold() if len(line.text) <= LONGEST else ""
-        if any(stem in small for stem in _STEMS) and (told := _SIGN_OF_GUESS.match(line.text)):
-            found.add(told[1] or told[2])
+    below = [*(line.text for line in lines[1:]), ""]
+    for line, rest in zip(lines, below, strict=True):  # a sentence may go on in the next line
+        text = line.text if _CELLS.search(rest) else f"{line.text} {rest}"
+        small = text.casefold() if len(text) <= LONGEST else ""
+        if any(stem in small for stem in _STEMS) and (told := _SIGN_OF_GUESS.match(text)):
+            sign = _NAMED_SIGNS.get((told["called"] or "star").casefold(), "")
+            bracketed = told["within"] or told["within2"]
+            found.add(_BRACKETED if bracketed else told[1] or told[2] or sign)
     return frozenset(found)
 
 
 def signed_so(texts: Sequence[str], signs: Set[str]) -> bool:
-    """Whether the text of a row ends with one of some signs, and is not in italics."""
-    bare = (plain(text).replace("\\", "") if len(text) <= LONGEST else "" for text in texts)
+    """Whether the text of a row ends with one of some signs, and is not in italics.
+
+    >>> [signed_so([text], {"*", "†"}) for text in ("4.81†", "64 <sup>†</sup>", "1.2*", "*1.2*")]
+    [True, True, True, False]
+    """
+    bare = (
+        each.replace("\\", "")
+        for text in texts if len(text) <= LONGEST
+        for each in (plain(text), _TAGS.sub("", text).strip())
+    )  # fmt: skip
     return any(
         text.endswith(sign) and len(text) > len(sign) and not text.startswith("*")
         for text in bare
@@ -192,6 +234,18 @@ def foreseen(record: Record, measures: Set[str] = frozenset()) -> bool:
 def _is_foreseen(text: str) -> bool:
     bare = plain(text) if any(map(str.isalpha, text)) else ""
     return any(form.fullmatch(bare) for form in (_OF_A_GUESS, _NOT_YET))
+
+
+def bracketed_guess(text: str, signs: Set[str]) -> bool:
+    """Whether a cell is all in brackets, and these are of numbers that were not measured.
+
+    >>> [bracketed_guess(text, {"(…)"}) for text in ("(1.19)", "**(0.66)**", "1.19 (0.66)", "-")]
+    [True, True, False, False]
+    """
+    return _BRACKETED in signs and _ALL_IN_BRACKETS.fullmatch(plain(text)) is not None
+
+
+_ALL_IN_BRACKETS = re.compile(r"\s*[~≈]?\s*(?:\([^()]+\)|\[[^\[\]]+\])\s*")
 
 
 @lru_cache(maxsize=REMEMBERED)

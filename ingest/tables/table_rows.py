@@ -186,6 +186,7 @@ from assay.ingest.tables.named_above import (
     of_set_up_alone,
 )
 from assay.ingest.tables.no_runs import (
+    bracketed_guess,
     foreseen,
     guessed_above,
     is_guess,
@@ -938,7 +939,9 @@ class _Table:
         elif self.signs and signed_so([cell.text for cell in row.cells], self.signs):
             return  # not measured, as a note says
         else:
-            groups = [group for group in self.view.groups if not _of_a_guess(row, group)]
+            groups = [
+                group for group in self.view.groups if not _of_a_guess(row, group, self.signs)
+            ]
             found = [self._record(row, group) for group in groups]
             held.refused += [each for each in found if isinstance(each, Diagnostic)]
             held.records += [
@@ -1194,7 +1197,7 @@ class _Table:
                     record.cells[name] = Cell(cell.text, cell.line, cell.column, scale, kind, state)
                 continue
             numeric = column.spec is not None and column.spec.numeric
-            if numeric and is_guess(cell.text):
+            if numeric and (is_guess(cell.text) or bracketed_guess(cell.text, self.signs)):
                 continue
             if self._notes and (not numeric or devices(cell.text)):  # `8x V100*`
                 cell = self._unmarked(cell)
@@ -1623,11 +1626,15 @@ def _over_rows(row: GridRow) -> bool:
 _IN_BOLD = re.compile(r"\s*(?:(\*{1,3}|__?)(?=\S)[^*|]+\1|<(b|strong|em|i)>[^<>]+</\2>)\s*:?\s*")
 
 
-def _of_a_guess(row: GridRow, group: Group) -> bool:
+def _of_a_guess(row: GridRow, group: Group, signs: Set[str]) -> bool:
     """Whether a row is of a run that nobody made: a setting of it is foreseen, or all that would
-    have been measured."""
+    have been measured; by its own words, or by the signs of numbers that were not."""
     told = [
-        (column.spec.quantity, is_guess(row.cells[at].text))
+        (
+            column.spec.quantity,
+            is_guess(row.cells[at].text)
+            or (column.spec.quantity is not None and bracketed_guess(row.cells[at].text, signs)),
+        )
         for at, column in group.placed
         if column.spec is not None and at < len(row.cells) and row.cells[at].text
     ]

@@ -128,6 +128,13 @@ _RUNNING = {"ranks", "processes", "workers", "gcds", "dies", "nodes", "machines"
 _THE_SUM = {"all", "sum", "summed"}
 """Remarks by which a rate is of all devices: `tok/s (all)`."""
 
+_SUMMED = re.compile(
+    r"(?:sum(?:med)?(?: up)?|total(?:led)?|aggregated?|added(?: up)?) (?:over|of|across|for)"
+    r" (?:(?:all|the|our|its|of) ){0,3}(?P<of>[a-z]+s|dies)",
+    re.IGNORECASE,
+)
+"""The same with what was added up, which must be devices: `tok/s (sum over GPUs)`."""
+
 _THE_WHOLE = re.compile(
     r"(?:of |for |on |over )?(?:the )?(?:whole|entire|full|complete) (?:instance|machine|server"
     r"|box|VM|job|run|cluster|system|pod|slice|partition|allocation)"
@@ -167,8 +174,9 @@ _IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNO
 """Whose a rate is, right behind its unit: `images/sec total`."""
 
 _OVER_ALL = re.compile(
-    r"(?<=/s|ec|nd) (?:(?:summed )?(?:over|across)|of|for|on) "
-    rf"(all (?:the )?[a-z]+|{_DEVICES_COUNTED})$",
+    r"(?<=/s|ec|nd) (?:(?:(?:summed )?(?:over|across)|of|for|on) (?=all|[0-9]))?"
+    rf"(all (?:the )?[a-z]+|{_DEVICES_COUNTED}"
+    r"|(?:sum(?:med)?|aggregated|added up) (?:over|across|of) (?:the )?[a-z]{3,12})$",
     re.IGNORECASE,
 )
 """The same in words: `samples per second of all GPUs`, `tokens/s on 8 GPUs`."""
@@ -429,7 +437,8 @@ _AT_LAST = re.compile(
 """Which of a run's values a tracker shows, or over what its trainer takes a mean."""
 
 _BEHIND_COMMA = re.compile(
-    rf",\s*((?:over |across )?(?:(?:all|every|each|per|total|in total|the whole)\b[^,()\[\]]*"
+    rf",\s*((?:over |across )?(?:(?:all|every|each|per|total|in total|the whole"
+    rf"|sum(?:med)?|aggregated|added)\b[^,()\[\]]*"
     rf"|{_DEVICES_COUNTED}))$",
     re.IGNORECASE,
 )
@@ -594,7 +603,7 @@ def _words(label: str) -> Words:
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
         bare = _TOGETHER.sub("", remark.strip())
-        whole = _OF_ALL.fullmatch(bare) or _EVERY.match(bare)
+        whole = _OF_ALL.fullmatch(bare) or _EVERY.match(bare) or _SUMMED.fullmatch(bare)
         counted = whole and split(bare)[-1] in DEVICE | _RUNNING
         counted = counted or bare.casefold() in _THE_SUM or bool(_THE_WHOLE.fullmatch(bare))
         beside += ["total"] if counted else split(remark)
@@ -631,11 +640,15 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
     return over, under
 
 
+ATTAINED = {"achieved", "sustained", "reached", "attained", "obtained"}
+"""Words by which a rate or a share was really there, beside a peak."""
+
+
 def _utilisation(words: Words) -> Said | None:
     kinds = {"mfu", "hfu"} & set(words.every())
     if {"model", "utilization"} <= set(words.every()) and {"flop", "flops"} & set(words.every()):
         kinds |= {"mfu"}  # `Model FLOPS util.`
-    known = {"mfu", "hfu", "%", "/", "bf16", "utilization", "achieved"}
+    known = {"mfu", "hfu", "%", "/", "bf16", "utilization"} | ATTAINED
     rest = _left(words.every(), known, DEVICE)
     before = {"of", "peak", "%"} <= set(words.over) and kinds & set(words.beside)
     behind = {"of", "peak"} <= set(words.beside) and "peak" not in words.over
@@ -675,7 +688,7 @@ def _rate(words: Words) -> Said | None:
         scale *= COUNTS[word]
     known = (TOKENS | _OF_TEXT if kind == "token" else SAMPLES) | set(COUNTS) | WHOLE
     known |= {"of"} if over & set(COUNTS) else set()  # `thousands of tokens per second`
-    fillers = {"throughput", "speed", "rate", "performance", "metric", "ips", "in", "/"}
+    fillers = {"throughput", "speed", "rate", "performance", "metric", "ips", "in", "/"} | ATTAINED
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
@@ -719,7 +732,7 @@ def _flops(words: Words) -> Said | None:
     if "p" in under:  # as of tokens
         under = under - {"p"} | {"npu"}
     units = over & set(FLOPS)
-    fillers = {"model", "achieved", "sustained", "throughput", "compute", "performance"}
+    fillers = {"model", "throughput", "compute", "performance"} | ATTAINED
     fillers |= {"rate", "in", "/", "floating", "point", "operation", "operations"}
     if len(units) > 1 and SECOND & set(
         words.beside
