@@ -339,6 +339,9 @@ _OF_RATES = re.compile(r"tok|sampl|seq|throughput|rate|speed|perf|吞吐|速度|
 
 _A_MACHINE = re.compile(rf"{OF_A_MACHINE}|\b(?:node|machine|server|box|host|instance)\b")
 
+_OR_OF_A_JOB = re.compile(r" ?(?:/|\(|or) ?(?:of )?(?:the )?(?:whole |entire )?(?:job|run)\b", re.I)
+"""Words behind a machine by which it is that of the job: `the whole server/job`."""
+
 _OF_TOKENS = re.compile(r"[^|]*?(?:tok|\btps\b)", re.IGNORECASE)
 
 
@@ -433,6 +436,8 @@ def _scope(text: str) -> _Scope | None:
     if found is None or sum(map(bool, (one, whole, node))) > 1:
         return None
     of_one_machine = whole is not None and _A_MACHINE.search(bare, whole.start(), whole.end() + 9)
+    if of_one_machine and _OR_OF_A_JOB.match(bare, of_one_machine.end()):
+        of_one_machine = None
     tokens, samples = _OF_TOKENS.match(found[0]) is not None, "sampl" in found[0].casefold()
     rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
     of_node = node is not None or of_one_machine
