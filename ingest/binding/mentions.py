@@ -525,7 +525,8 @@ _BOUND = deferred(
 _VAGUE = deferred(
     r"\b(?:up to|from|between|at least|at most|more than|less than|about|roughly|around)"
     r"\s[^,;()]{0,60}"
-    r"|[0-9][0-9,.]*[kKMB]?\s*(?:-|–|~|to|and|or|/|\.\.\.?|→|->|oder|bis|ou|à|또는|및|或|和|至|到|または|と)"
+    r"|(?<!\b[FfBb][PpFf])(?<!\b[FfBb][PpFf][0-9])"
+    r"[0-9][0-9,.]*[kKMB]?\s*(?:-|–|~|to|and|or|/|\.\.\.?|→|->|oder|bis|ou|à|또는|및|或|和|至|到|または|と)"
     r"\s*[0-9][0-9,.]*[kKMB]?\b[^,;()]{0,40}"
 )
 """Words of a clause that give a range, several values, or a value that is not exact."""

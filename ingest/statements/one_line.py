@@ -55,6 +55,7 @@ from assay.ingest.vocabulary.devices import SIGN, Device, names_card, only, sign
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.networks import names_network, network_named
 from assay.ingest.vocabulary.sectioned_keys import ASIDE
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _LOGGED = deferred(
     r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
@@ -549,16 +550,34 @@ def _of_all_runs(text: str) -> str:
     return own if own.strip() else ""
 
 
+_PER_DEVICE = (
+    r"(?: (?:sequences|samples|images|tokens))?"
+    r"(?:(?: per | ?/ ?)(?:GPU|device|card|chip|NPU|GCD))?"
+)
+
+_OF_FORMAT = (
+    rf"(?:for|in|with|using|under) (?:the )?(?:{NUMBER_FORMAT}|mixed precision|AMP)(?![A-Za-z0-9])"
+    r"(?: ?\([^()]{1,16}\))?"
+)
+
+_JOINED = r"(?:[,;] ?|,? (?=and |but |or ))(?:and |but |or )?"
+
+_ELSE = r"(?:otherwise|elsewhere|else|without)\b"
+
 _BUT_FOR = deferred(
     r"[^\s()（）]{0,8}\s*[(（][^()（）]*[0-9][BMT](?![A-Za-z])[^()（）]{0,8}(?:为|是|用|[:：=]|\bis\b|\buses\b)"
     r"\s*[0-9]"
     r"|[0-9][0-9,.]*[kKMB]?\s*[/*×]\s*(?:[A-Za-z]+_[A-Za-z_]*|[dtpces]p|WORLD_SIZE|world size)\b"
+    rf"|[0-9][0-9,]*{_PER_DEVICE} {_OF_FORMAT}"
+    rf"{_JOINED}(?:{_ELSE},? [0-9]|[0-9][0-9,]*{_PER_DEVICE}(?: {_ELSE}| {_OF_FORMAT}))"
+    rf"|[0-9][0-9,]*{_PER_DEVICE}{_JOINED}[0-9][0-9,]*{_PER_DEVICE} {_OF_FORMAT}"
 )
 
 
 def but_for_some(cell: Cell, line: Line) -> bool:
     """Whether brackets behind a value give it another one for a model, `1(2B 模型为 4)`, or it is
-    a part of a calculation with a name: `8 / sp_size`."""
+    a part of a calculation with a name, `8 / sp_size`, or of one number format, and others have
+    another: `256 for FP16, 128 otherwise`."""
     return _BUT_FOR.match(line.text[max(0, cell.column - line.column) :]) is not None
 
 

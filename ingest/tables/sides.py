@@ -8,7 +8,7 @@ that spans others, or one that returns.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -596,24 +596,38 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
         of_parts = set(split(english(dashed[2]))) & (_NO_SIDE | PARTS_OF_MEMORY)
         if column.spec is not None and column.spec.name == "memory" and not of_parts:
             return dashed[2], replace(column, label=label)
+    for named_by, rest in _divided(label):
+        (column,) = header([rest], schema)
+        if column.spec is None or column.spec.name not in _OF_SIDES:
+            continue
+        small = set(split(english(_OF_A_SIZE.sub("", SIZED.sub(" ", named_by)))))
+        lettered = any(map(str.isalpha, named_by)) or _A_VERSION.fullmatch(named_by)
+        may_be = {"delta"} if column.spec.name == "step_time" else {"delta", *_COMPILED}
+        if not small & (_NO_SIDE - may_be) and lettered:
+            return named_by.strip(" -–—:,/"), replace(column, label=label)
+        return None
+    return None
+
+
+def _divided(label: str) -> Iterator[tuple[str, str]]:
+    """Words at the end of a label that may be a name, and the rest of it with its unit: the fewest
+    first, those in front before those behind. A remark in brackets that is no unit parts them.
+
+    >>> [*_divided("0.8.2 (bf16) tok/s/GPU")]
+    [('0.8.2 (bf16)', 'tok/s/GPU')]
+    >>> [*_divided("step (ms) before")]
+    [('step', 'before (ms)'), ('before', 'step (ms)')]
+    """
     inner = _WITH_UNIT_WITHIN.fullmatch(label)
-    whole = f"{inner[1]} {inner[3]} {inner[2]}" if inner and unit(inner[2][1:-1]) else label
-    found = _WITH_UNIT_BEHIND.fullmatch(whole)
+    if inner and not unit(inner[2][1:-1]):
+        yield f"{inner[1]} {inner[2]}", inner[3]
+        return
+    found = _WITH_UNIT_BEHIND.fullmatch(f"{inner[1]} {inner[3]} {inner[2]}" if inner else label)
     words = found[1].split() if found else []
     behind = (found[2] or "") if found else ""
     for cut in range(1, len(words) if len(words) <= MOST_WORDS else 0):
-        ends = (words[:cut], words[cut:]), (words[-cut:], words[:-cut])
-        for name, rest in ends:
-            (column,) = header([" ".join(rest) + behind], schema)
-            if column.spec is None or column.spec.name not in _OF_SIDES:
-                continue
-            small = set(split(english(_OF_A_SIZE.sub("", SIZED.sub(" ", " ".join(name))))))
-            lettered = any(map(str.isalpha, "".join(name))) or _A_VERSION.fullmatch(" ".join(name))
-            may_be = {"delta"} if column.spec.name == "step_time" else {"delta", *_COMPILED}
-            if not small & (_NO_SIDE - may_be) and lettered:
-                return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
-            return None
-    return None
+        yield " ".join(words[:cut]), " ".join(words[cut:]) + behind
+        yield " ".join(words[-cut:]), " ".join(words[:-cut]) + behind
 
 
 _OF_A_SIZE = re.compile(r"(?<=[A-Za-z])-(?:Ti|[TSBLHGM]|XL)(?:/[0-9]+)?\b")

@@ -1174,6 +1174,9 @@ class _Table:
         if len(counts) == 1 and "gpus" not in record.cells:
             record.cells["gpus"] = Cell(counts.pop(), head.line, head.column, value_origin="stated")
         dtype = record.cells.get("dtype")
+        if dtype and names_mixed(group.label) and _FULL.fullmatch(dtype.text.strip()):
+            dtype = dtype._replace(state="unknown")  # what the machine computes in without it
+            record.cells["dtype"] = dtype
         if self._mixed and (dtype is None or dtype.state == "unknown") and names_mixed(group.label):
             record.cells["dtype"] = Cell(
                 self._mixed, head.line, head.column, value_origin="stated", law=OF_THE_MIX,
@@ -1528,6 +1531,8 @@ _A_PASS = re.compile(
     r"(?:fwd?|bwd?|forward|backward|optim(?:izer)?)(?: (?:pass|step))?", re.IGNORECASE
 )
 """A part of a step, whose times and rates are none of a run."""
+
+_FULL = re.compile(r"(?:FP|float|TF)[ -]?32(?: only)?", re.IGNORECASE)
 
 _ON_DEVICES = re.compile(
     r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs"

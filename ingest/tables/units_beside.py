@@ -339,6 +339,9 @@ _OF_RATES = re.compile(r"tok|sampl|seq|throughput|rate|speed|perf|吞吐|速度|
 
 _A_MACHINE = re.compile(rf"{OF_A_MACHINE}|\b(?:node|machine|server|box|host|instance)\b")
 
+_OR_OF_A_JOB = re.compile(r" ?(?:/|\(|or) ?(?:of )?(?:the )?(?:whole |entire )?(?:job|run)\b", re.I)
+"""Words behind a machine by which it is that of the job: `the whole server/job`."""
+
 _OF_TOKENS = re.compile(r"[^|]*?(?:tok|\btps\b)", re.IGNORECASE)
 
 
@@ -433,6 +436,8 @@ def _scope(text: str) -> _Scope | None:
     if found is None or sum(map(bool, (one, whole, node))) > 1:
         return None
     of_one_machine = whole is not None and _A_MACHINE.search(bare, whole.start(), whole.end() + 9)
+    if of_one_machine and _OR_OF_A_JOB.match(bare, of_one_machine.end()):
+        of_one_machine = None
     tokens, samples = _OF_TOKENS.match(found[0]) is not None, "sampl" in found[0].casefold()
     rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
     of_node = node is not None or of_one_machine
@@ -760,6 +765,8 @@ def _with_times_of_steps(grid: Grid, schema: Schema, near: Sequence[str]) -> Gri
         return grid
     if not (alone or any(map(_TIMES_STEPS.search, texts))) or any(map(_TIMES_OTHERS.search, texts)):
         return grid
+    if _A_KIND.fullmatch(labels[0]) or any(map(_A_SHARE.fullmatch, labels)):
+        return grid
     if any(c.spec is not None and c.spec.name == "step_time" for c in header(labels, schema)):
         return grid
     cells = tuple(
@@ -842,10 +849,28 @@ _TIMES_OTHERS = re.compile(
     r"(?: \w+)? times?\b|\btimes? (?:to|until|per (?:layer|block|call|micro-?batch|token|sample"
     r"|epoch)|of (?:an?|one|each|the) (?:kernel|layer|block|forward|backward|epoch|attention|call))"
     r"|\b(?:percent|%|share|fraction|part|rest|reduc\w+|breakdown|split) (?:of|in) (?:the )?"
-    r"(?:step|iter(?:ation)?)[ -]time",
+    r"(?:step|iter(?:ation)?)[ -]time|\b(?:step|iter(?:ation)?)[ -]time (?:breakdown|composition"
+    r"|by (?:part|component|category|operat(?:ion|or)|kernel|op))s?\b"
+    r"|(?:耗时|时间|用时)(?:的)?(?:拆解|分解|拆分|构成|组成|占比|分布)|時間の?(?:内訳|構成)"
+    r"|시간(?:의)? ?(?:구성|내역|분해)",
     re.IGNORECASE,
 )
 """A text that speaks of the times of other things."""
+
+_A_SHARE = re.compile(
+    r"(?:(?:time|step|relative) )?(?:share|percent(?:age)?|fraction|proportion)"
+    r"(?: of (?:the |a )?(?:total|whole|step|iteration)(?: time)?)?(?: ?[(\[]%[)\]])?"
+    r"|(?:%|pct) ?of (?:the |a )?(?:total|whole|step|iteration)(?: time)?"
+    r"|(?:时间|耗时)?占比(?: ?[(（]%[)）])?|割合|比率|비율|비중",
+    re.IGNORECASE,
+)
+"""A label of what share of a step a time is: the times beside it are of parts of one."""
+
+_A_KIND = re.compile(
+    r"(?:part|component|category|operation|operator|op|kernel)s?|类别|算子|组件|部分|区間|処理|구간",
+    re.IGNORECASE,
+)
+"""A label over the names of parts of a step."""
 
 
 _MEMORY_IN = re.compile(

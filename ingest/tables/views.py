@@ -806,6 +806,8 @@ def _explained(
     return [
         other
         if own.spec is not None and other.label == f"{own.label} total"
+        else replace(own, by_cells=True)
+        if generic(other) and not generic(own) and own.spec is None and MACHINE.search(own.label)
         else replace(other, label=own.label)
         if (own.spec is not None and own.spec is other.spec and _says_more(own, other))
         or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
