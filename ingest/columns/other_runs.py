@@ -288,7 +288,7 @@ _BY_DEFAULT = deferred(
     r"(?=\W*$| on\b| onwards?\b)",
     re.IGNORECASE,
 )
-"""What a program does unless it is told otherwise, what a file that it comes with is for, or what
+"""Words for what a program does unless it is told otherwise, a file that it comes with is for, or
 some of its releases do: `0.4 brought FlashAttention-2`."""
 
 _RAN_BY_DEFAULT = deferred(
