@@ -529,7 +529,7 @@ two nodes with eight GPUs each`."""
 _VARIED = deferred(
     r"\b(?:[Ee]ffects?|[Ii]mpacts?|[Ii]nfluence|[Aa]blations?|[Bb]enefits?) of (?:the )?"
     r"[^.;:,()0-9]{3,80}?(?= on\b|[.;:,(]|$)"
-    r"|\b(?:[Cc]olumns|[Rr]ows)(?:: ?| (?:are|show) )"
+    r"|(?<![Aa]ll )(?<![Bb]oth )(?<!hese )\b(?:[Cc]olumns|[Rr]ows)(?:: ?| (?:are|show) )"
     r"(?!(?:all|each|measured|run|trained|with|without|in|for|from|of|had|have)\b)"
     r"[^.;:,()0-9]{3,80}(?=[.;,)]|$)"
 )

@@ -83,7 +83,7 @@ _HAS_KANA = re.compile("[\u3040-\u30ff]")
 _HAS_HANGUL = re.compile("[\uac00-\ud7a3]")
 
 _HAS_EUROPEAN = re.compile(
-    r"nœud|knoten|batch-?grö|losgröße|séquence|sequenz|gradientenakk|akkumulation|läufe|messungen"
+    r"nœud|knoten|batch-?grö|losgröße|séquence|sequenz|kontextlänge|gradientenakk|akkumulation|läufe|messungen"
     r"|accumul(?:ation d|o d)|[0-9] go\b|chaque (?:nœud|serveur|mach)"
     r"|jede[rs]? (?:server|rechner|masch)"
     r"|verteilte|optimi[sz]ad?[oe]u?r distrib|ottimizzatore|zu je"
