@@ -82,7 +82,7 @@ def _but_for_others(
     table: Sequence[Record],
     of_rows: Sequence[int],
     said: Mapping[int, Paragraph],
-    named_in: Callable[[str], Sequence[Naming]],
+    naming: Callable[[str], Sequence[Naming]],
     kinds: int,
     least: int = 1,
 ) -> None:
@@ -99,7 +99,7 @@ def _but_for_others(
             continue
         sentence, at = said[line].sentence_at(rows[0][0].cells[name])
         plain = sentence and not _ASSIGNS.search(sentence)
-        names = named_in(sentence) if plain else ()
+        names = naming(sentence) if plain else ()
         if len({each.key for each in names}) >= least:
             owners = may_be_of(sentence, at, names, frozenset(range(kinds)))
             for row, kind in rows:

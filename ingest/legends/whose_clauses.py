@@ -203,12 +203,11 @@ def _groups(
 
 def _edges(sentence: str, groups: Sequence[tuple[int, int, frozenset[int]]]) -> list[int]:
     """Where the parts of a sentence begin, none within names that belong together."""
-    edges = [
+    return [
         each.start() for each in _BREAKS.finditer(sentence)
         if not any(a <= each.start() < b for a, b, _ in groups)
         and not (each[0].strip() in _OPEN and _ends_at(sentence, each.start(), groups))
     ]  # fmt: skip
-    return edges
 
 
 _OPEN = (":", "(", "：", "（")
