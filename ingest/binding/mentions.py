@@ -309,7 +309,7 @@ def _clauses(text: str) -> Iterator[Clause]:
             plain = _without_doubtful_items(clause)
             if _NOT_SO.search(plain) or MEASURED.search(clause) or EACH_ITS_OWN.search(clause):
                 continue
-            plain = _VAGUE.sub(lambda found: " " * len(found[0]), plain)
+            plain = _VAGUE.sub(_but_for_hosts, plain)
             line = Line(0, plain, begin + start, {})
             told = phrases(line, least=1)
             values = {
@@ -510,6 +510,16 @@ _USED_OF_IT = deferred(
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
+
+
+_MACHINES_THERE = re.compile(r"\b(?:nodes|servers|machines|hosts|boxes|instances|VMs)\s*$")
+"""At the end of a number that is not exact: machines, of which each has what is told behind it."""
+
+
+def _but_for_hosts(found: re.Match[str]) -> str:
+    """Blanks for a range, but for the machines that it counts: `up to 64 DGX nodes (8 each)`."""
+    hosts = _MACHINES_THERE.search(found[0])
+    return " " * hosts.start() + hosts[0] if hosts else _blank(found)
 
 
 _BRACKETS = re.compile(r"[(（][^()（）]{0,200}[)）]")

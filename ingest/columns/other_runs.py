@@ -350,7 +350,8 @@ _COUNTS = deferred(
 
 _OF_A_NODE = deferred(
     r"\b(?:nodes?|servers?|machines?|hosts?|each|every)\b[^.;,0-9]{0,44}"
-    r"\b(?:of|with|has|have|having|contains?|containing)\b[^.;,0-9]{0,12}$",
+    r"\b(?:of|with|has|have|having|contains?|containing)\b[^.;,0-9]{0,12}$"
+    r"|\b(?:nodes|servers|machines|hosts|boxes|instances|VMs) ?[:(] ?$",
     re.IGNORECASE,
 )
 

@@ -679,7 +679,7 @@ _OF_THOSE = deferred(
 
 
 _OF_A_NUMBER_ELSE = deferred(
-    r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$"
+    r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$|\bper (?:GPU|card|device|rank)[,;(/ ]{1,3}$"
     r"|\b(?:batch(?:es)?|bs|bsz|GBS|MBS|samples|sequences|tokens)\b[^,;.()0-9]{0,24}$"
     r"|\b(?:NIC|HCA|adapter|rail|link|port|socket|CPU|core|switch|disk|drive|SSD|NVMe|cable)"
     r"(?:e?s)?[*_`]{0,2}[ ,(:=]{1,3}$",
@@ -839,6 +839,8 @@ _TWICE = deferred(rf"(?<![\w.,$-])([1-9][0-9]{{0,3}}) ?[x×] ?([1-9][0-9]?) ?(?:
 _OF_EACH_BEHIND = deferred(
     rf"{COUNT}{TIMES}(?:{DEVICES})(?: ?\([^()0-9]{{0,30}}\))? ?(?:(?:/ ?|\b(?:per|an?|each|every"
     rf"|(?:in|on|at) (?:each|every)|to an?) )(?:\w+ )?{HOST}\b|\)? ?virtual machines\b"
+    rf"|(?:,(?: and)? (?=[^,]{{0,9}}[A-Za-z]{{2}})(?:(?! per |batch)[^,.;()/]){{2,30}}){{1,3}}"
+    rf"(?:/ ?| per | in each ){HOST}\b"
     r"|\)? (?:VMs|workstations|rigs)\b|\) (?:nodes|servers|machines|hosts|boxes|instances)\b)",
     re.IGNORECASE,
 )
@@ -851,10 +853,29 @@ _SOME_HOSTS = deferred(rf"\b{PLURAL}\b", re.IGNORECASE)
 _OF_HOSTS = deferred(rf"\b{PLURAL}\b[^.;,0-9]{{0,30}}$", re.IGNORECASE)
 
 
+_OF_A_KIND = deferred(
+    rf"\b(?:(?:each|every) (?:[A-Za-z][\w-]* ){{0,2}}(?:{HOST}|blade)\b[^.;:0-9]{{0,30}}"
+    r"|(?:node|server|host)s?(?: (?:types?|config(?:uration)?s?|spec\w*|hardware))? ?[:=] ?"
+    rf"|(?:nodes|servers|machines|hosts|VMs|boxes|instances|blades)\b(?: (?:used|here|that we"
+    rf" (?:use|used)))?(?: (?:are|have|hold|contain|with|of|carry|house)\b|:| ?\()"
+    rf"[^.;:()0-9]{{0,16}}(?:(?:[DH]GX[ -]?)?{SIGN}s?(?: (?:nodes|servers|boxes|systems))? ?"
+    r"(?:\(|with ))?) ?(?:custom )?$",
+    re.IGNORECASE,
+)
+"""In front of a number: machines of a kind, `Our nodes: `, `DGX H100 nodes (`, `each blade has `,
+`the machines are DGX A100 (`."""
+
+_COUNTED_KIND = deferred(
+    rf"(?<![\w.-])(?:{COUNT}|a|an|one|single) ?(?:[x×*] ?)?(?:(?:[A-Za-z][\w-]*|{SIGN}) ){{0,3}}$",
+    re.IGNORECASE,
+)
+"""In front of machines: how many of them there are."""
+
 _COUNTED_AS = deferred(
-    rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?[ (,](?:i\.e\.,?|that is,?|=|or|act(?:s|ing)? as"
+    rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?(?:\((?={COUNT} GCDs?\))|[ (,](?:i\.e\.,?|that is,?|=|or"
+    r"|act(?:s|ing)? as"
     r"|(?:which|that) (?:show up|appear|count|are seen|are visible) as|showing up as"
-    rf"|(?:seen|visible|exposed) as) \(?(?P<n>{COUNT}) (?:GCD|GPU|device|die|tile)s\b",
+    rf"|(?:seen|visible|exposed) as) \(?)(?P<n>{COUNT}) (?:GCD|GPU|device|die|tile)s\b",
     re.IGNORECASE,
 )
 """Modules of a node, and what programs count on it: `four MI250X, i.e. 8 GCDs`."""
@@ -905,10 +926,24 @@ def _of_a_node(part: Part, plain: str) -> Part:
     """A part that counts devices, as those of each node where words behind it say so."""
     if part.name != "gpus" or _number(part.word) > LARGEST_NODE:
         return part
-    behind = _OF_EACH_BEHIND.match(plain, part.at)
-    if not behind and _EACH_BEHIND.match(plain, part.at):
-        behind = _SOME_HOSTS.search(plain, 0, part.at)
-    return part._replace(name="gpus_per_node") if behind else part
+    told = _OF_EACH_BEHIND.match(plain, part.at) or _of_a_kind(plain, part.at)
+    if not told and _EACH_BEHIND.match(plain, part.at):
+        told = _SOME_HOSTS.search(plain, 0, part.at)
+    return part._replace(name="gpus_per_node") if told else part
+
+
+def _of_a_kind(plain: str, at: int) -> re.Match[str] | None:
+    """Where machines of a kind, of which nobody says how many, stand in front of a number.
+
+    >>> texts = ("DGX H100 nodes (8 H100)", "Each blade houses 8", "4 nodes (8 H100)")
+    >>> [_of_a_kind(signed(text), text.rindex("8")) is not None for text in texts]
+    [True, True, False]
+    """
+    found = _OF_A_KIND.search(plain, max(0, at - NEAR), at)
+    if found is None or _ONE_NODE.search(plain):
+        return None
+    counted = _COUNTED_KIND.search(plain, max(0, found.start() - 40), found.start())
+    return None if counted else found
 
 
 def machines(text: str) -> Iterator[Part]:

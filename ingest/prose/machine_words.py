@@ -26,10 +26,12 @@ OWNS = deferred(
 
 OF_PROCESSOR = deferred(
     r"\b(?:EPYC|Xeon|Ryzen|Threadripper|Opteron|POWER|Power|Gold|Platinum|Silver|Bronze|Core"
-    r"|Ultra|i[3579]|Kunpeng|Altra|Graviton|Neoverse|CPU|Cascade Lake|Skylake|Rome|Milan|Genoa)"
+    r"|Ultra|i[3579]|Kunpeng|Altra|Graviton|Neoverse|CPU|Cascade Lake|Skylake|Rome|Milan|Genoa"
+    r"|MareNostrum|MN|TSUBAME|Tsubame|Stampede|ABCI|Crossroads|Trinity|Tier|Phase|Gen|Generation)"
     r"[ -]?(?:i[3579][ -]|W[ -])?$"
 )
-"""In front of a number: it names a processor, `EPYC 7742 nodes`, and counts nothing."""
+"""In front of a number: it names a processor or a site, `EPYC 7742 nodes`, `MareNostrum 5 nodes`,
+and counts nothing."""
 
 HOST = (
     r"(?:nodes?|servers?|machines?|hosts?|instances?|VMs?|box(?:es)?|workstations?|rigs?|desktops?"

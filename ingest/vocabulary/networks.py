@@ -13,15 +13,19 @@ import re
 from typing import NamedTuple
 
 _KIND = (
-    r"(?:infiniband|\bIB\b|\bRoCE(?:[ -]?v2)?\b|ethernet|\bEFA(?:v[0-9])?\b|omni-?path|slingshot"
+    r"(?:infiniband|\bIB\b|\bRoCE(?:[ -]?v2)?\b|ethernet|\bEFA(?: ?v[0-9])?\b|omni-?path"
+    r"|slingshot(?:[ -]?1[01])?"
+    r"|(?:(?<=[0-9]GbE)|(?<=[0-9][ -]GbE)|(?<=[0-9]GE)|(?<=[0-9] GE))"
+    r"(?! (?:RoCE|IB|RDMA|NIC|ether))"
     r"|\bRDMA\b|\bNICs?\b|\b[NHE]DR\b|\binter-?(?:node|machine|host)\b(?: (?:bandwidth|interconnect"
     r"|network|link))?|\bnode-(?:to-)?node\b(?: (?:bandwidth|interconnect|network))?"
     r"|\bnetwork(?:ing)?\b|(?<!-)\binterconnect\b|网络|互联|机间)"
 )
 
 _RATE = (
-    r"(?P<rate>[0-9]+(?:,[0-9]{3})?(?:\.[0-9]+)?)"
-    r" ?-?(?:(?P<unit>[TG])(?-i:b)(?:ps|it|/s(?:ec)?|it/s)?\b|(?P<g>G)E?(?=[ )]|$))"
+    r"(?<![A-WYZa-wyz0-9.])(?P<rate>[0-9]+(?:,[0-9]{3})?(?:\.[0-9]+)?)"
+    r" ?-?(?:(?P<unit>[TG])(?-i:b)(?:ps|it|/s(?:ec)?|it/s|E)?\b|(?P<giga>Gig)(?:abit)?\b"
+    r"|(?P<g>G)E?(?=[ )]|$))"
 )
 
 _PART = r"(?:GPU|device|rank|accelerator|node|server|host|machine)"
@@ -44,6 +48,12 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 """`InfiniBand HDR 200 Gb/s (per GPU)`, `RoCE 4x100G`, `8 NICs of 400 Gb/s`."""
+
+_BY_CLASS = re.compile(
+    r"(?:(?P<count>[1-9][0-9]?) ?[x×*] ?)?\b(?P<kind>[NHE]DR)(?P<rate>100|200|400|800)\b(?!-)"
+    rf"(?:[ -](?:InfiniBand|IB)\b)?{_PER}"
+)
+"""`4x HDR200 InfiniBand`, `NDR400`: the number behind the class is the rate of a card."""
 
 _CARDS = {
     "one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "four": 4, "quad": 4, "six": 6,
@@ -83,12 +93,14 @@ _ELSEWHERE = re.compile(
 
 _MARKS = (
     "infiniband", "roce", "ethernet", "gb/s", "gbps", "gbit", "tb/s", "tbps",
-    "00g ib", "00g nic", "00g ndr", "00g hdr", "00g edr",
+    "00g ib", "00g nic", "00g ndr", "00g hdr", "00g edr", "00gb edr", "00gb hdr", "gbe", "0ge ",
+    "dr100", "dr200", "dr400",
 )  # fmt: skip
 
 FORMS = (
-    r"(?i:infiniband|\broce\b|[0-9]g ethernet|00g (?:ib|nics?|[nhe]dr)\b|gb/s|gbps|gbit|[0-9] tb/s"
-    r"|[0-9] ?tbps)"
+    r"(?i:infiniband|\broce\b|[0-9]g ethernet|00gb? (?:ib|nics?|[nhe]dr)\b|gb/s|gbps|gbit"
+    r"|[0-9] tb/s"
+    r"|[0-9] ?tbps|[0-9][ -]?gbe|00ge|gigabit|\b[nhe]dr[1248]00|ethernet [0-9]+g)"
 )
 """Found in every line that may give a rate of a network, in polars' syntax."""
 
@@ -144,12 +156,16 @@ def network_named(text: str) -> Network | None:
     ((12500000000.0, 4, ''), (200000000000.0, None, 'node'))
     >>> network_named("Slingshot-11 with four 200 Gb/s NICs per node")[2:]
     (25000000000.0, 4, 'node')
+    >>> network_named("2x 25GbE")[2:], network_named("4x HDR200 InfiniBand")[2:]
+    ((3125000000.0, 2, ''), (25000000000.0, 4, ''))
     >>> network_named("NVLink 900 GB/s"), network_named("memory bandwidth of 3.35 TB/s per node")
     (None, None)
     """
     if not names_network(text) or _ELSEWHERE.search(text):
         return None
-    every = [*_BEFORE.finditer(text), *_BEHIND.finditer(text)]
+    every = [
+        *_BEFORE.finditer(text), *_BEHIND.finditer(text), *_BY_CLASS.finditer(text)
+    ]  # fmt: skip
     found = [each for each in map(_network, every) if each is not None]
     best = max(found, key=lambda each: (each.cards is not None, bool(each.of)), default=None)
     if best is None or best.rate * (best.cards or 1) > LARGEST:
@@ -162,9 +178,10 @@ def _network(found: re.Match[str]) -> Network | None:
     """The network that one match says; None where a bare `G` may be of memory."""
     parts = found.groupdict()
     count = parts["count"] or parts.get("cards") or parts.get("times")
-    if parts["g"] and not count and found["gap"].strip():
+    if parts.get("g") and not count and found["gap"].strip():
         return None
-    rate = float(found["rate"].replace(",", "")) * (1e12 if parts["unit"] in ("T", "t") else 1e9)
+    scale = 1e12 if parts.get("unit") in ("T", "t") else 1e9
+    rate = float(found["rate"].replace(",", "")) * scale
     begin, end = found.span()
     before = found.string[: found.start("rate")]
     counted = None if count else _IN_WORDS.search(before, max(0, len(before) - 32))
