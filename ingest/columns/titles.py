@@ -31,10 +31,11 @@ _COUNT_BEHIND = deferred(
 BOUNDED = deferred(
     r"\b(?:up to|at most|at least|as many as|more than|less than|fewer than|over"
     r"|scal(?:e[sd]?|ing)(?: \w+){0,3}? to|(?:from|between) [0-9][0-9,]*(?: \w+)? (?:to|and))"
-    r"(?: (?:about|around|roughly))? [0-9][0-9,]*",
+    r"(?: (?:about|around|roughly))? [0-9][0-9,]*|[≥≤<>]=? ?[0-9][0-9,]*"
+    r"|(?<=[0-9]) (?:out )?of (?:the |its )?[0-9]+(?= GPUs)",
     re.IGNORECASE,
 )
-"""A number that is the bound of several: `up to 4,096 GPUs`."""
+"""A number that is the bound of several, `up to 4,096 GPUs`, or the whole of a part, `4 of 8`."""
 
 _NODES = deferred(
     r"\bnodes?\b|\b(?:servers|machines|hosts|boxes) (?:of|with) [0-9]{1,2}\b", re.IGNORECASE
@@ -568,6 +569,10 @@ _ONE_BOX = deferred(
 """One machine by how many devices it has: `on one 8-card server`."""
 
 
+_IN_DIES = re.compile(r"[0-9] ?[x×]? ?MI250X?(?: ?\(|, )([0-9]{1,6}) GCDs?\)")
+"""Modules, and in brackets what programs count on them: `128 MI250X (256 GCDs)`."""
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
@@ -588,6 +593,8 @@ def counted_devices(text: str) -> str | None:
     >>> counted_devices("H100 80GB × 8 / ノード"), counted_devices("A100 x 8 per server")
     (None, None)
     """
+    if "GCD" in text and (dies := _IN_DIES.search(text)):
+        return dies[1]
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text).text))
     text = BOUNDED.sub(" ", text)
     text = text if _BETWEEN_NODES.search(text) else _IN_ONE_NODE.sub("1 node", text)
@@ -697,7 +704,7 @@ def devices_in_all(text: str) -> str | None:
     >>> devices_in_all("on one node of 8 GPUs"), devices_in_all("on a single node (8 GPUs)")
     ('8', '8')
     """
-    text = in_english(text).text
+    text = BOUNDED.sub(" ", in_english(text).text)
     if not _NODES.search(text):
         return _one_count(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
     nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}

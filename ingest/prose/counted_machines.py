@@ -286,7 +286,7 @@ _NODES = deferred(
 """Machines; `1024 instances of 4096` are sequences of so many tokens."""
 
 _GPUS = deferred(
-    rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
+    rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×≥≤<>=] )(?<![≥≤<>]){_COUNT} "
     r"(?:GPUs|GCDs|NPUs|IPUs|HPUs|cards|devices|accelerators|chips)\b"
     r"(?! ?(?:each|per|in each|on each|/)| of (?:an?|each|every) (?:\w+ )?"
     r"(?:node|server|machine|host)\b)"
@@ -872,8 +872,8 @@ _COUNTED_KIND = deferred(
 """In front of machines: how many of them there are."""
 
 _COUNTED_AS = deferred(
-    rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?(?:\((?={COUNT} GCDs?\))|[ (,](?:i\.e\.,?|that is,?|=|or"
-    r"|act(?:s|ing)? as"
+    rf"{COUNT}{TIMES}[^.;()0-9]{{0,40}}?(?:[(,] ?(?={COUNT} GCDs?\))"
+    r"|[ (,](?:i\.e\.,?|that is,?|=|or|act(?:s|ing)? as"
     r"|(?:which|that) (?:show up|appear|count|are seen|are visible) as|showing up as"
     rf"|(?:seen|visible|exposed) as) \(?)(?P<n>{COUNT}) (?:GCD|GPU|device|die|tile)s\b",
     re.IGNORECASE,
@@ -901,7 +901,7 @@ def _settled(parts: list[Part], plain: str) -> Iterator[Part]:
             or (part.at in each and nodes != 1 and _of_hosts(part, plain))
         ):
             continue  # those of each, again
-        if part.name == "gpus_per_node" and part.at in as_many:
+        if part.name in ("gpus_per_node", "gpus") and part.at in as_many:
             yield _as_counted(part, as_many[part.at], nodes or 1)
         else:
             yield part
@@ -919,7 +919,7 @@ def _as_counted(part: Part, found: re.Match[str], nodes: float) -> Part:
         nodes > 1 and count == nodes * _number(part.word)
     ):
         return part
-    return Part("gpus_per_node", str(int(count)), found.start("n"))
+    return part._replace(word=str(int(count)), at=found.start("n"))
 
 
 def _of_a_node(part: Part, plain: str) -> Part:
@@ -927,8 +927,9 @@ def _of_a_node(part: Part, plain: str) -> Part:
     if part.name != "gpus" or _number(part.word) > LARGEST_NODE:
         return part
     told = _OF_EACH_BEHIND.match(plain, part.at) or _of_a_kind(plain, part.at)
-    if not told and _EACH_BEHIND.match(plain, part.at):
-        told = _SOME_HOSTS.search(plain, 0, part.at)
+    if not told and (each := _EACH_BEHIND.match(plain, part.at)):
+        alone = not plain[: part.at].strip(" (,;:–-")
+        told = each if alone else _SOME_HOSTS.search(plain, 0, part.at)
     return part._replace(name="gpus_per_node") if told else part
 
 
@@ -1007,10 +1008,11 @@ _ON_WHICH_A_PART_IS = deferred(
     r"|takes?|took|uses?|used|covers?|sits? on|lives? on|needs?|fits? (?:on|in)) (?:exactly |all )?"
     rf"{COUNT} (?:{DEVICES})"
     rf"|(?<![\w.,]){COUNT} (?:{DEVICES}) (?:were|are) (?:allocated|reserved|booked"
-    rf"|available),? but\b",
+    rf"|available),? but\b|\b(?:half|(?:a )?(?:quarter|third)|1/[2-8])(?: of)? an? (?:{HOST})\b",
     re.IGNORECASE,
 )
-"""Devices that a part of a run is on, `each expert group spans 16 GPUs`, or of which some were."""
+"""Devices that a part of a run is on, `each expert group spans 16 GPUs`, or of which some were; a
+part of a node, which is none."""
 
 
 def _told(text: str) -> Iterator[Part]:

@@ -351,7 +351,7 @@ def _by_form(  # noqa: PLR0912
         line, measured, says = line._replace(text=own), False, None
     short = len(line.text) <= _MAX_STATEMENT
     if short and _CAPTION.fullmatch(line.text):
-        held = phrases(line, least=1) | titled(line)
+        held = _as_counted(phrases(line, least=1) | titled(line), line)
         return Statement(line.number, section, held, caption=True) if held else None
     if line.text.lstrip().startswith("|"):
         return None
@@ -366,8 +366,9 @@ def _by_form(  # noqa: PLR0912
         says = SAID.search(line.text) is not None
     if short and heading:
         told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
-        values = _of_a_part(line) | told | _nodes(line) | _switched(line) | titled(line)
-        values |= in_title(line)
+        values = _of_a_part(line) | told | _spread(line) | _nodes(line) | _switched(line)
+        values |= titled(line)
+        values = _as_counted(values | in_title(line), line)
     elif short and says and (held := everywhere(line)):
         return Statement(line.number, section, held, None, backward=not _FROM_NOW.search(line.text))
     elif short and says:
@@ -389,8 +390,61 @@ def _by_form(  # noqa: PLR0912
     return _named_for_run(line, section) if short else None
 
 
+def _spread(line: Line) -> dict[str, Cell]:
+    """How a title says in words that its runs are spread, and what is in their batches, where it
+    compares nothing.
+
+    >>> said = _spread(Line(1, "### TP4 PP2, 8K context", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'tp': '4', 'pp': '2', 'seq_len': '8192'}
+    >>> _spread(Line(1, "### The effect of TP 8", 1, {}))
+    {}
+    """
+    if not _MAY_SPREAD.search(line.text) or _COMPARED.search(line.text.replace(" on ", "  ")):
+        return {}
+    told = phrases(line, least=1)
+    return {name: cell for name, cell in told.items() if name in _OF_RUNS}
+
+
+_MAY_SPREAD = deferred(
+    r"\b[TPDCEtpdce][Pp] ?-?[0-9]|parallel|accumulat|[0-9][kK] (?:context|tokens?|seq)"
+    r"|[0-9][kKM] tokens",
+    re.IGNORECASE,
+)
+"""In every title that says so without a sign between a label and its number."""
+
+_OF_RUNS = frozenset({
+    "tp", "pp", "dp", "cp", "ep", "vp", "seq_len", "accumulation", "micro_batch", "global_batch",
+    "global_batch_tokens",
+})  # fmt: skip
+
+
+def _as_counted(values: dict[str, Cell], line: Line) -> dict[str, Cell]:
+    """Values of a title, devices that its words count in each node as those of a node alone.
+
+    >>> line = Line(1, "## Perlmutter GPU nodes (4× A100)", 1, {})
+    >>> {name: cell.text for name, cell in _as_counted(titled(line), line).items()}
+    {'gpu': 'A100', 'gpus_per_node': '4'}
+    """
+    if "gpus" not in values or not _HOSTS.search(line.text):
+        return values
+    told = phrases(line, least=1)
+    each = told.get("gpus_per_node")
+    if each is None or "gpus" in told or each.text != values["gpus"].text:
+        return values
+    if "nodes" in told and told["nodes"].text == "1":
+        return values
+    return {n: cell for n, cell in values.items() if n != "gpus"} | {"gpus_per_node": each}
+
+
+_HOSTS = deferred(
+    r"\b(?:nodes?|servers?|machines?|hosts?|boxes|instances?|VMs?|blades?|\w+\.\w*x?large)\b",
+    re.IGNORECASE,
+)
+
+
 def _nodes(line: Line) -> dict[str, Cell]:
-    """How many nodes of a device a heading counts, and what each of them has.
+    """How many nodes or devices a heading counts, and what each node has.
 
     >>> said = _nodes(Line(1, "## Two A100 nodes (8 GPUs each)", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
@@ -398,7 +452,8 @@ def _nodes(line: Line) -> dict[str, Cell]:
     >>> _nodes(Line(1, "## A100 nodes", 1, {}))
     {}
     """
-    if "node" not in line.text or not _NODES_OF.search(signed(line.text)):
+    plain = signed(line.text)
+    if not (_NODES_OF.search(plain) or _DEVICES_OF.search(plain)):
         return {}
     told = phrases(line, least=1)
     return {name: told[name] for name in ("nodes", "gpus_per_node", "gpus") if name in told}
@@ -406,9 +461,23 @@ def _nodes(line: Line) -> dict[str, Cell]:
 
 _NODES_OF = deferred(
     rf"(?<![\w.,/-])(?:[0-9]{{1,4}}|one|a single|two|four|eight) (?:{SIGN}[ -]nodes?\b"
-    r"(?! (?:vs|and|or))|nodes? ?[x×*] ?[0-9]{1,2} (?:GPU|NPU|GCD|HPU|card|chip|accelerator)s?\b)",
+    r"(?! (?:vs|and|or))|nodes? (?:of|with) [0-9]{1,2} "
+    r"|nodes? ?[x×*] ?[0-9]{1,2} (?:GPU|NPU|GCD|HPU|card|chip|accelerator)s?\b)",
     re.IGNORECASE,
 )
+
+
+_DEVICES_OF = deferred(
+    rf"(?<![\w.,/-])(?:[0-9]{{1,5}} (?:{SIGN}s?|[GNHT]PUs?|GCDs?)(?: (?:GPU|GCD|chip|core)s?)? ?"
+    rf"(?:\(|(?:on|across|over) [0-9]{{1,4}} nodes?\b)|[0-9]{{1,5}} {SIGN} (?:GCD|chip|core)s?\b"
+    rf"|[0-9]{{1,4}} ?[x×] ?[0-9]{{1,2}} ?(?:[x×] ?)?{SIGN}"
+    rf"|[0-9]{{1,4}} nodes \([0-9]{{1,5}} {SIGN}"
+    rf"|(?:[0-9]{{1,4}} ?[x×]?|two|three|four|eight) [DH]GX {SIGN}|\ba pair of {SIGN})"
+    rf"|{SIGN} ?[x×] ?[0-9]{{1,4}} \([0-9]{{1,4}} nodes?\)",
+    re.IGNORECASE,
+)
+"""Devices counted in front of the machines that they are in, or of their name: `512 H100 on 64
+nodes`, `64 NPU (Ascend 910B)`, `4 × 8 H100`, `3x DGX A100`."""
 
 
 _CODE = deferred(r"`([^`|]{0,200}=[^`|=]{1,80}=[^`|]{1,200})`")

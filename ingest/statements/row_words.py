@@ -257,7 +257,7 @@ def _said(record: Record) -> dict[str, Cell]:
                 continue
             if line.number == record.line and _TELLS.search(part.text):
                 continue
-            for name, cell in _understood(part).items():
+            for name, cell in _as_a_whole(_understood(part), line).items():
                 if line.number != record.line:
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
                     _forget_vague(found, name, record.line)
@@ -269,6 +269,22 @@ def _said(record: Record) -> dict[str, Cell]:
             text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
+
+
+def _as_a_whole(told: dict[str, Cell], line: Line) -> dict[str, Cell]:
+    """What a part of a line says, devices and nodes as the whole of it counts them: `4 nodes, 8
+    GPUs each`, `8xH100, 2 nodes`."""
+    counted = told.keys() & _COUNTS
+    if not counted or len(line.text) > LONGEST_LABEL:
+        return told
+    whole = phrases(line, least=1)
+    if "nodes" not in whole:
+        return told
+    rest = {name: cell for name, cell in told.items() if name not in counted}
+    return rest | {name: whole[name] for name in _COUNTS if name in whole}
+
+
+_COUNTS = frozenset({"gpus", "nodes", "gpus_per_node"})
 
 
 def _forget_vague(found: dict[str, Cell], name: str, line: int) -> None:

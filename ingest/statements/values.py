@@ -17,7 +17,14 @@ from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.attention_names import attention_named, switches_flash
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
+from assay.ingest.vocabulary.devices import (
+    OF_EACH_NODE,
+    devices,
+    may_be_device,
+    names_card,
+    only,
+    several,
+)
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.recomputation import how_much_again
@@ -105,7 +112,9 @@ def known(label: str) -> str | None:
     """
     if label.startswith("_") or label.strip(" *_-").casefold() in ("n_gpu", "models"):
         return None
-    if own := _OF_PROGRAMS.get(label.casefold().strip("`\"'").rpartition(".")[2]):
+    if not label.startswith("Devices") and (  # in words all that a run had
+        own := _OF_PROGRAMS.get(label.casefold().strip("`\"'").rpartition(".")[2])
+    ):
         return own
     if (plain := undotted(label)) is None:
         return None
@@ -168,12 +177,14 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
             if _NAME.fullmatch(text) and re.search("[0-9]", text)
             else None
         )
-    if spec.name == "gpu" and not may_be_device(text):
-        return None
+    if spec.name == "gpu":
+        text = _TIMES_BEHIND.sub("", text)
+        if not may_be_device(text) or several(text) or (_HOSTS.search(text) and not devices(text)):
+            return None
     if spec.name == "gpu" and _AMONG.search(text) and (one := only(text)):
         return Cell(one.text, place[0], place[1] + one.at)
     if spec.name == "gpu" and (many := _MANY.match(text)):
-        name = _ENDS.split(OF_EACH_NODE.sub("", text[many.end() :]))[0]
+        name = _ENDS.split(OF_EACH_NODE.sub("", text[many.end() :]))[0].rstrip()
         return Cell(name, place[0], place[1] + many.end())
     if not spec.numeric:
         return Cell(text, *place)
@@ -191,6 +202,11 @@ def _called_so(name: str, text: str, place: tuple[int, int]) -> Cell | None:
     found = program_named(text, any_case=True) if name == "program" else network_named(text)
     return Cell(found.text, place[0], place[1] + found.at) if found else None
 
+
+_TIMES_BEHIND = re.compile(r" ?[x×*] ?[0-9]{1,4}$")
+"""How many there are of a device, behind its name: `Ascend 910B × 8`."""
+
+_HOSTS = re.compile(r"\b[0-9]+ ?(?:nodes?|servers?|machines?|hosts?)\b", re.IGNORECASE)
 
 _CODE_ENDS = re.compile(r"\s*(?:[.;,)]|$)")
 """Behind a value in code, where no word goes on that may say of which rows it is."""

@@ -77,6 +77,7 @@ from assay.ingest.schema.record import REMEMBERED, Cell, Diagnostic, Record, Spa
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.card_counts import slices_in
 from assay.ingest.vocabulary.devices import Device, devices, only, several
+from assay.ingest.vocabulary.networks import names_network, network_named
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import DEVICE, english, split
 
@@ -195,15 +196,24 @@ def _count_machines(record: Record, text: str, at: Span) -> bool:
     counts_nodes = "nodes" in said and _here(record, "gpus", at) and not _IN_FRONT.match(text)
     if counts_nodes and said.get("gpus") != record.cells["gpus"].text:
         del record.cells["gpus"]  # `2x HGX H100`, `4 x p5.48xlarge (32 H100)`
+    elif _here(record, "gpus", at) and _of_each_node(record.cells["gpus"].text, said):
+        del record.cells["gpus"]  # `4 × V100 per node`, `Multi-node: 4 × 8 H100`
     for name, word in said.items():
         if name not in record.cells or _open(record, name, at):
             record.cells[name] = Cell(word, at.line, at.column)
+    if said and names_network(text) and (network := network_named(text)):
+        record.cells.setdefault("network", Cell(network.text, at.line, at.column))
     device = only(plain(text)) if said else None
     if device is not None:
         record.cells.setdefault("gpu", Cell(device.text, at.line, at.column))
     if said and _here(record, "gpu", at) and not _named_by_size(record.cells["gpu"].text):
         _without_counts(record, device, plain(text))
     return bool(said)
+
+
+def _of_each_node(count: str, said: Mapping[str, str]) -> bool:
+    """Whether a number of devices is what a text says of each node, and there may be several."""
+    return said.get("gpus_per_node") == count != said.get("gpus") and said.get("nodes") != "1"
 
 
 def _without_counts(record: Record, device: Device | None, text: str) -> None:
@@ -246,6 +256,8 @@ def _counts(text: str) -> Mapping[str, str]:
     >>> _counts("2 nodes (16 H100)"), _counts("2x p4d.24xlarge"), _counts("8 or 16 A100")
     ({'nodes': '2', 'gpus': '16'}, {'nodes': '2'}, {})
     """
+    if names_network(text) and (network := network_named(text)):
+        text = text.replace(network.text, " ")
     text = _PER_NODE.sub(r"\g<each> \g<what> per node", _INSTANCES.sub(r"\1 ", text))
     text = _NODES_AND_ALL.sub(r"\1, ", text)
     if not re.search("[0-9]|one|single", text) or several(text) or _OF_SEVERAL.search(text):
@@ -257,10 +269,15 @@ def _counts(text: str) -> Mapping[str, str]:
     said: dict[str, set[str]] = {}
     for part in machines(text):
         said.setdefault(part.name, set()).add(part.word)
-    if "nodes" in said and "," in text and not _OF_EACH.search(text):
+    if "nodes" in said and "," in text and not (_OF_EACH.search(text) or _NODES_OF.search(text)):
         said.pop("gpus_per_node", None)  # `2 nodes, 16x H100`: of these, or of each of them
     return {name: min(said[name]) for name in said if name in _COUNTED and len(said[name]) == 1}
 
+
+_NODES_OF = re.compile(
+    r"\b(?:nodes?|servers?|machines?|hosts?|boxes) ?(?:of|with|each|[x×(]) ?[0-9]", re.IGNORECASE
+)
+"""Machines right in front of the devices of each: `2 nodes of 8 H100, NVLink`."""
 
 _NODES_TIMES = re.compile(
     r"\s*(?P<nodes>[0-9]{1,4}) ?(?:[x×*] ?(?P<gpus_per_node>[1-9]|1[0-6])"
@@ -546,12 +563,26 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     free = free and _OF_NODES.search(bare) is None
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
+    if "gpus" in said and len(bare) <= LONGEST:
+        said = dict(_recounted(said, bare))
     first = _FIRST_PART.match(bare) if free and "model" not in said else None
     if first and model_named(first[1]) == first[1] and not SIZED.search(bare, first.end()):
         said = {**said, "model": first[1]}  # `SDXL, batch 8 per GPU`
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
 
+
+def _recounted(said: Mapping[str, str], text: str) -> Mapping[str, str]:
+    """What a cell says, devices of each node as such, and dies for the modules that they are of."""
+    if dies := _IN_DIES.search(text):
+        return {**said, "gpus": dies[1]}  # `128 MI250X (256 GCDs)`
+    counts = _counts(text)
+    if not _of_each_node(said["gpus"], counts):
+        return said
+    return {**{name: word for name, word in said.items() if name != "gpus"}, **counts}
+
+
+_IN_DIES = re.compile(r"[(,=] ?([0-9]{1,6}) GCDs?\b")
 
 _FIRST_PART = re.compile(r"([A-Za-z][\w./ -]{1,40}?)(?:, | \()")
 
