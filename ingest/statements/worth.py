@@ -26,7 +26,8 @@ _PARTS = (
     r"(?i:\b(?:no|full|selective|without) recomput|recomput\w* (?:is|was|were|activations|every"
     r"|all)\b"
     r"|ctivations (?:are|were) (?:\w+ )?(?:recomp|check))",
-    r"(?i:[a-z] parallelism (?:is|was|were|are) (?:not|off|dis|un)|(?:no|without|neither"
+    r"(?i:[a-z][ _]parallel(?:ism)?[*_:]* (?:(?:is|was|are) )?(?:not|off|dis|un|on|en|yes)"
+    r"|\b[STPC]P[*_:]* (?:on|off|none)\b|(?:no|without|neither"
     r"|(?:not|n.t) (?:use|need)) (?:any )?(?:tensor|pipeline|model|context|expert"
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
@@ -78,7 +79,7 @@ _PARTS = (
     r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
     r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
     r"\b(?:[TPDCE]P|[MG]BS) ?[=-]? ?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
-    r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
+    r"[a-z]-?[Pp]arallel(?:ism)?(?:-size)?(?: of| is| to)? [0-9]",
     r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
     r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
     "[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
