@@ -131,6 +131,7 @@ _OF_PROGRAMS = {
     "num_model_chunks": "vp",
     "amp": "dtype", "amp_dtype": "dtype", "amp-dtype": "dtype", "autocast": "dtype",  # `--amp bf16`
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
+    "microbatches": "accumulation", "micro-batches": "accumulation",
 }  # fmt: skip
 """Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""
 

@@ -1025,8 +1025,8 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
         if device is None and (own := _COUNTED_OF_NODE.fullmatch(text)):
             return _of_unknown_name(own, place)
     elif spec.name == "attention" or spec.dtype == pl.Boolean:
-        told = attention_named(text) if spec.name == "attention" else switch(text)
-        return {spec.name: Cell(told, *place, value_origin="stated")} if told else {}
+        meant = attention_named(text) if spec.name == "attention" else switch(text)
+        return {spec.name: Cell(meant, *place, value_origin="stated")} if meant else {}
     else:
         how = how_much_again(text) if spec.name == "recompute" else None
         if how is not None and how != "on":
