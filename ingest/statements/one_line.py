@@ -87,6 +87,16 @@ _CAPTION = deferred(
 )
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
+_SPLIT_SO = re.compile(
+    r"(?:arallel|[TPDCE]P(?![A-Za-z])|ipeline|ccumulat).*[0-9]|[0-9].*(?:arallel|[TPDCE]P\b)"
+)
+"""In a heading that may say how many ways its runs are split up."""
+
+_ITS_NUMBER = re.compile(r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +")
+"""In front of a heading: `## 4 Pipeline parallelism` has no four stages."""
+
+_DEGREES = ("tp", "pp", "dp", "cp", "ep", "vp", "accumulation")
+
 _NUMBERED = deferred(
     r"#{1,6} \**(?:(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela) |[表표] ?)(?:[A-Z]\.?)?"
     r"[0-9]+(?:\.[0-9]+)*[a-z]?\**(?:[.:：。]|\s[–—-]\s|\*\*|\u3000| \()",
@@ -365,7 +375,10 @@ def _by_form(  # noqa: PLR0912
     elif says is None:
         says = SAID.search(line.text) is not None
     if short and heading:
-        told = phrases(line, least=1) if _NUMBERED.match(line.text) else {}
+        numbered = _NUMBERED.match(line.text) is not None
+        bare = line._replace(text=_ITS_NUMBER.sub(lambda found: " " * len(found[0]), line.text))
+        told = phrases(bare, least=1) if numbered or _SPLIT_SO.search(bare.text) else {}
+        told = told if numbered else {n: cell for n, cell in told.items() if n in _DEGREES}
         values = _of_a_part(line) | told | _nodes(line) | _switched(line) | titled(line)
         values |= in_title(line)
     elif short and says and (held := everywhere(line)):
