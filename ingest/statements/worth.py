@@ -121,7 +121,7 @@ _PARTS = (
     r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
-    r" (?:\w+ ){0,4}above|\b(?:scripts?|commands?|snippet|listing|recipe) above\b"
+    r" (?:\w+ ){0,4}above|(?:scripts?|commands?|snippet|listing|recipe|`(?: as| from)?) above\b"
     r"|\bthe above (?:\w+ )?(?:script|command|snippet)|variables above\b|\bnot cumulative\b"
     r"|\b(?:mit de[nmr] obigen|oben\b|ci-dessus)|\breproduc(?:e|ing|tion)"
     r"|\bcommands? (?:behind|for|of|used)"
