@@ -92,8 +92,12 @@ _SPLIT_SO = re.compile(
 )
 """In a heading that may say how many ways its runs are split up."""
 
-_ITS_NUMBER = re.compile(r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +")
-"""In front of a heading: `## 4 Pipeline parallelism` has no four stages."""
+_ITS_NUMBER = re.compile(
+    r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +"
+    r"|(?<![x×+&] )\b[TPDCE]P [0-9]+(?=\s*(?:[,;)]|$))"
+)
+"""In front of a heading: `## 4 Pipeline parallelism` has no four stages; and degrees that it lists
+bare, `TP 4, PP 1`, by which it may be called alone."""
 
 _DEGREES = ("tp", "pp", "dp", "cp", "ep", "vp", "accumulation")
 
