@@ -30,7 +30,7 @@ from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.card_counts import SLICES, chips_in
 from assay.ingest.vocabulary.counted_settings import counted_in
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
-from assay.ingest.vocabulary.recomputation import how_much_again
+from assay.ingest.vocabulary.recomputation import how_much_again, switch
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -606,7 +606,7 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         )
         return
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        if (switched := _SWITCHES.get(text.casefold())) is None:
+        if (switched := switch(text)) is None:
             _no_switch(record, spec, cell)
             return
         cell = cell._replace(text=switched)
@@ -614,20 +614,6 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         _device(record, cell, text)
     else:
         record.cells[spec.name] = cell
-
-
-_TURNED_ON = (
-    "y", "on", "enabled", "active", "ja", "oui", "开", "开启", "启用", "打开", "是", "有",
-    "あり", "有効", "사용",
-)  # fmt: skip
-
-_TURNED_OFF = (
-    "n", "off", "disabled", "inactive", "nein", "non", "关", "关闭", "否", "无",
-    "なし", "無効", "미사용",
-)  # fmt: skip
-
-_SWITCHES = {**dict.fromkeys(_TURNED_ON, "True"), **dict.fromkeys(_TURNED_OFF, "False")}
-"""Words of a cell of switches, beside those that every format has."""
 
 
 def _device(record: Record, cell: Cell, text: str) -> None:

@@ -208,7 +208,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "micro_batch", "b",
-        rf"\b{_BATCH} (?:is|are|was|were) (?:\w+ )?per[ -]{_ONE}[;:,]+ "
+        rf"\b{_BATCH} (?:is|are|was|were) (?:[a-z]+ )?per[ -]{_ONE}[;:,]+ "
         r"(?:(?:here|namely|always|it is),? )*{N}",
     ),
     (
@@ -252,7 +252,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "global_batch", "b",
-        rf"\b{_WHOLE}{_BATCH}(?: \([^()]{{1,60}}\))?{_SET}{{N}}"
+        rf"\b{_WHOLE}{_BATCH}(?: \((?!(?:in )?tokens)[^()]{{1,60}}\))?{_SET}{{N}}"
         rf"(?! ?(?:[MmKk] |million )?tokens){_NOT_OF_ONE}",
     ),
     (
@@ -289,7 +289,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "global_batch_tokens", "tok",
-        rf"\b{_WHOLE}{_BATCH} \({{N}}{_TOKENS}\)",
+        rf"\b(?:{_WHOLE}{_BATCH}|gbs)(?:{_SET}{COUNT}(?: {_THINGS})?)? ?\({{N}}{_TOKENS}\)",
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}} ?[(（](?:global|total|overall|effective|全局"
@@ -430,10 +430,17 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "kind", "p",
-        r"\b(?P<kind>(?-i:[TPDEC]P))[ -](?:degree|size|width|dim(?:ension)?|level|rank|factor)s?"
+        r"\b(?P<kind>(?-i:[TPDEC]P))[ -](?:world[ -])?"
+        r"(?:degree|size|width|dim(?:ension)?|level|rank|factor)s?"
         r"(?: (?:of|is|was|equals?|stays|at)| ?[:=])* {N}",
     ),
     ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
+    ("tp", "model", r"{N}[ -]way model[ -]parallel(?:ism)?\b(?!.*(?:pipeline|\bPP))"),
+    (
+        "tp", "model",
+        r"(?<!pipeline )(?<!pipeline-)\bmodel[ -]parallel(?:ism)?(?: ?[:=]| is| of) {N}[ -]way\b"
+        r"(?!.*(?:pipeline|\bPP))",
+    ),
     ("kind", "p", r"\b(?P<kind>(?-i:[TPDEC]P)) over {N}(?=\s*(?:[,.;)]|$|and\b))"),
     (
         "kind", "p",
@@ -465,19 +472,19 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "cp", "ring|context|ulysses|sequence",
         r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:(?:it|them|"
         r"(?:the|each"
-        rf"|every|all) \w+|sequences) )?(?:over|across|among) {{N}} {_MANY} (?:with|by|using|via) "
-        r"(?:ring[ -]attention|context|ulysses|sequence[ -]parallel)",
+        rf"|every|all) \w+|sequences) )?(?:over|across|among) {{N}} {_MANY} "
+        r"(?:(?:with|by|using|via) |\()(?:ring[ -]attention|context|ulysses|sequence[ -]parallel)",
     ),
     (
         "ep", "expert",
         r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|placed|distributed) "
-        rf"(?:over|across|among|on) {{N}} {_MANY} (?:with|by|using|via|through) expert",
+        rf"(?:over|across|among|on) {{N}} {_MANY} (?:(?:with|by|using|via|through) |\()expert",
     ),
     (
         "tp", "tensor",
-        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:over|across"
-        r"|among|into) "
-        rf"{{N}}(?: {_MANY})? (?:with|by|using|via|through) tensor",
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut)"
+        r"(?: (?:it|them|(?:the|each|every|all) \w+))? (?:over|across|among|into) "
+        rf"{{N}}(?: {_MANY})? (?:(?:with|by|using|via|through) |\()tensor",
     ),
     (
         "vp", "virtual",
@@ -589,21 +596,23 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "micro_batch", "micro",
-        rf"{_NO_COUNT}\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens)|(?<=\bone) {_ONE})",
+        rf"{_NO_COUNT}\b(?!micro[ -]?batches ?[:=]){_MICRO}{_SET}{{N}}"
+        rf"(?! ?(?:steps|micro|batches|tokens)|(?<=\bone) {_ONE})",
     ),
     (
         "accumulation", "micro",
-        rf"\b(?:number|num|count|#)(?: of|_of)?[ _]?micro[ _-]?batches{_SET}{{N}}",
+        r"\b(?:number|num|count|#)(?: of|_of)?[ _]?micro[ _-]?batches"
+        rf"(?: per [a-z]+(?: step)?)?(?:,? \(?m\)?(?= ?[:=]| is))?{_SET}{{N}}",
     ),
     (
         "accumulation", "micro",
-        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) {COUNT} "
-        rf"(?:[0-9][0-9,]*-token )?{_THINGS}",
+        rf"{{N}} micro-?(?:batches|steps) (?:of|with|holding) (?:size {COUNT}\b|{COUNT} "
+        rf"(?:[0-9][0-9,]*-token )?{_THINGS})",
     ),
     (
         "micro_batch", "micro",
-        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) {{N}} "
-        rf"(?:[0-9][0-9,]*-token )?{_THINGS}",
+        rf"{COUNT} micro-?(?:batches|steps) (?:of|with|holding) (?=size |{COUNT} "
+        rf"(?:[0-9][0-9,]*-token )?{_THINGS})(?:size )?{{N}}",
     ),
     (
         "accumulation", "micro",
@@ -1019,7 +1028,9 @@ def _product(text: str) -> Iterator[Part]:
             if digits:
                 found = Part(name or "micro_batch", digits[0].replace(",", ""), at + digits.start())
                 (told if name else open_ones).append(found)
-        if len(open_ones) == 1 and {"gpus", "accumulation"} <= {claim.name for claim in told}:
+        kinds = {claim.name for claim in told}
+        of_label = open_ones and _OF_A_BATCH.search(text, 0, open_ones[0].at)
+        if len(open_ones) == 1 and "gpus" in kinds and ("accumulation" in kinds or of_label):
             told += open_ones  # what remains is what one device takes at a time
         whole = each["before"] or each["behind"]
         names = [claim.name for claim in told]
@@ -1033,6 +1044,11 @@ def _product(text: str) -> Iterator[Part]:
             made = "global_batch_tokens" if "seq_len" in names else "global_batch"
             yield Part(made, whole.replace(",", ""), each.start(group))
 
+
+_OF_A_BATCH = deferred(
+    r"(?<!global )(?<!total )\bbatch(?:[ _-]?size)?(?: (?:of|is|was))?[ :=]{1,3}$", re.IGNORECASE
+)
+"""In front of a factor: `batch size 16 x 8 GPUs = 128`."""
 
 _COUNTS_SOMETHING = r"(?:batch|minibatch|sequence|sample|example|image|token|crop|step|update)"
 

@@ -567,13 +567,14 @@ def _raise_set_ups(
     if (only := _only_configuration(context, written, held, rows)) and only not in parents:
         parents[only] = only[:-1]
     context.statements = [part for s in context.statements for part in _introduced(context, s)]
+    context.statements, of_all = _said_of_every_run(context, blocks, texts)
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
-        and (s.section in parents or _of_all_sections(s, context, texts)
+        and (s.section in parents or s.line in of_all or _of_all_sections(s, context, texts)
              or (s.values.keys() <= _HOW_COMPUTED and _introduces(context, s)))
         and (
-            s.line not in blocks or s.line in written
+            s.line not in blocks or s.line in written or s.line in of_all
             or _NAMES_MACHINE.match(texts[s.line])
             or of_constants(context.titles.get(s.section[-1], ""))
         )
@@ -607,6 +608,42 @@ def _raise_set_ups(
     ]
 
 
+def _said_of_every_run(
+    context: Context, blocks: Mapping[int, Block], texts: Mapping[int, str]
+) -> tuple[list[Statement], Set[int]]:
+    """The statements of a document, and the lines of its blocks of code that a sentence on every
+    run introduces: `All runs use:`. A file that it names there is of no rows of that name."""
+    found, kept = set[int](), list[Statement]()
+    for each in context.statements:
+        block = blocks.get(each.line)
+        title = context.titles.get(each.section[-1], "") if block and each.section else ""
+        if block is None or not title or model_named(title) or ELSEWHERE.search(title):
+            kept.append(each)
+            continue
+        near = (texts.get(block.begin - 1, ""), texts.get(block.begin - 2, ""))
+        above = next(filter(str.strip, near), "")
+        of_all = _OPENS_BLOCK.search(above) is not None and (
+            of_every_run(above) or _SHARED_BY_ALL.search(above) is not None
+        )
+        found |= {each.line} if of_all else set()
+        kept.append(replace(each, subject="") if of_all else each)
+    return kept, found
+
+
+_OPENS_BLOCK = deferred(
+    r"(?:[:：]|\b(?:with|using|uses?|shares?|by|from|are|is|settings|options|flags|arguments))"
+    r"[*_ ]*$",
+    re.IGNORECASE,
+)
+"""How a line ends that introduces the block of code below it."""
+
+_SHARED_BY_ALL = deferred(
+    r"\b(?:all|each|every one|both) of (?:them|these|the (?:runs|models|configs|jobs)) "
+    r"(?:shares?|uses?|starts? from|includes?|have|has|inherits?)\b",
+    re.IGNORECASE,
+)
+
+
 _Raised = tuple[Statement, tuple[int, ...]]
 """A statement and the section that it is to speak for."""
 
@@ -618,6 +655,8 @@ def _said_twice(told: Iterable[_Raised]) -> set[tuple[tuple[int, ...], str]]:
     of_some = {(each.line, name) for each, _ in told if each.subject for name in each.values}
     for each, parent in told:
         for name, cell in each.values.items() if not (each.here or each.subject) else ():
+            if name == "sharding" and cell.text == "FSDP":
+                continue  # in whatever way
             if cell.state != "unknown" or (each.line, name) not in of_some:
                 said.setdefault((parent, name), set()).add(saying(cell))
     return {key for key, cells in said.items() if len(cells) > 1}

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.titles import BOUNDED, without_some
 from assay.ingest.prose.claims import Part as Named
+from assay.ingest.prose.claims import among_several
 from assay.ingest.prose.counted_machines import machines
 from assay.ingest.prose.machine_words import counts_hosts
 from assay.ingest.schema.record import Cell, Line
@@ -249,7 +250,7 @@ def everywhere(line: Line) -> dict[str, Cell]:
 
 PAIR = deferred(
     r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9](?:[\w.]*\w)?)(?!\w|[.,][0-9])"
-    r"(?!(?<=[0-9][KMkm]) ?tok)"
+    r"(?!(?<=[0-9][KMkm]) ?tok)(?! ?[×/*] ?[0-9])"
 )
 """A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`; nor a batch that is
 counted in tokens: `GBS=4M tokens`."""
@@ -268,7 +269,7 @@ def in_title(line: Line) -> dict[str, Cell]:
     pairs = list(PAIR.finditer(line.text))
     letters = by_letters(line.text)
     for pair in pairs:
-        if _OF_A_NOUN.search(line.text, 0, pair.end(1)):
+        if _OF_A_NOUN.search(line.text, 0, pair.end(1)) or among_several(line.text, *pair.span(2)):
             continue
         key = of_letter(pair[1], pair[2]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
@@ -277,7 +278,9 @@ def in_title(line: Line) -> dict[str, Cell]:
     counts = {each[2]: each for each in _COUNTS.finditer(text)}
     for what, each in counts.items():
         name = "nodes" if what == "nodes" else "gpus"
-        if names_card(each[1]) or (name == "gpus" and _TIMES.search(text, 0, each.start(1))):
+        if names_card(each[1]) or among_several(text, *each.span(1)):
+            continue
+        if name == "gpus" and _TIMES.search(text, 0, each.start(1)):
             continue
         at = line.column + plain.place(each.start(1))
         found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))

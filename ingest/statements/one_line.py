@@ -87,6 +87,9 @@ _CAPTION = deferred(
 )
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
+_ITS_NUMBER = re.compile(r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +")
+"""In front of a heading: `## 4 Pipeline parallelism` has no four stages."""
+
 _NUMBERED = deferred(
     r"#{1,6} \**(?:(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela) |[表표] ?)(?:[A-Z]\.?)?"
     r"[0-9]+(?:\.[0-9]+)*[a-z]?\**(?:[.:：。]|\s[–—-]\s|\*\*|\u3000| \()",
@@ -402,12 +405,12 @@ def _spread(line: Line) -> dict[str, Cell]:
     """
     if not _MAY_SPREAD.search(line.text) or _COMPARED.search(line.text.replace(" on ", "  ")):
         return {}
-    told = phrases(line, least=1)
-    return {name: cell for name, cell in told.items() if name in _OF_RUNS}
+    bare = line._replace(text=_ITS_NUMBER.sub(lambda found: " " * len(found[0]), line.text))
+    return {n: cell for n, cell in phrases(bare, least=1).items() if n in _OF_RUNS}
 
 
 _MAY_SPREAD = deferred(
-    r"\b[TPDCEtpdce][Pp] ?-?[0-9]|parallel|accumulat|[0-9][kK] (?:context|tokens?|seq)"
+    r"\b[TPDCEtpdce][Pp] ?-?[0-9]|\b[TPDCE]P ?[x×]|parallel|accumulat|[0-9][kK] (?:context|tokens?|seq)"
     r"|[0-9][kKM] tokens",
     re.IGNORECASE,
 )

@@ -57,6 +57,7 @@ from assay.ingest.statements.sentences import (
     OTHERS,
     SHARE_OF,
     computed_again,
+    in_turn,
     nothing_split,
     of_every_run,
     parts,
@@ -444,7 +445,11 @@ def without_turns(values: Mapping[str, Cell], line: Line) -> dict[str, Cell] | N
     spans = [found.span() for found in _FROM_TO.finditer(line.text)] if "→" in line.text else []
     if not spans and not _TURNS.search(line.text):
         return None
-    spans += [found.span() for found in _IN_TURN.finditer(line.text)]
+    of_one_run = [part.at for part in in_turn(line.text) if part.name]
+    spans += [
+        found.span() for found in _IN_TURN.finditer(line.text)
+        if not any(found.start() <= at < found.end() for at in of_one_run)
+    ]  # fmt: skip
     return {
         name: cell for name, cell in values.items()
         if not any(begin <= cell.column - line.column < end for begin, end in spans)
@@ -878,7 +883,9 @@ def _of_no_run(part: Part, text: str) -> bool:
     if part.name == "seq_len" and _IN_CHUNKS.search(text, 0, part.at):
         return "chunk" in text[max(0, part.at - NEAR) : part.at + NEAR]
     words = {"seq_len": OF_FAMILIES, "micro_batch": SHARE_OF}.get(part.name)
-    factor = text.startswith(" (", part.at + len(part.word))  # `= 8 (per device) x 4 (accum)`
+    factor = text.startswith(
+        (" (", "/", " /"), part.at + len(part.word)
+    )  # `= 8 (each) x 4`, `1/64`
     return words is not None and not factor and words.search(text, 0, part.at) is not None
 
 

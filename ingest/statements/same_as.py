@@ -56,6 +56,9 @@ _REFERS = deferred(
     r"|\b(?:with|using|uses?|used|takes?|took|by|from|via) (?:exactly )?"
     r"(?:(?:the |these )?(?:flags|options|arguments|settings|configuration) (?:in|of|from) )?"
     rf"(?P<n_above>(?:the |our |my )?{_SCRIPT} above|the above {_SCRIPT})\b(?! ?[0-9])"
+    r"|(?:^\W*|\b(?:with|using|uses?|used|in|from|via) (?:exactly )?(?:the )?)"
+    r"(?P<v_above>`[\w$./-]{3,40}`,? (?:(?:as|from|defined|given|shown|listed) )?above)\b"
+    r"(?! (?:is|was|are|has|shows?|can|may|should)\b)"
     r"|\b(?P<e_above>everything else (?:(?:is|was|being|stays?|stayed|remains?|kept) )?"
     r"(?:exactly )?(?:the same|unchanged|identical))(?=\s*(?:[.,;:)]|$))"
     r"|(?:(?:^|[,;:] )\W{0,4}|\b(?:with|using|ran|run|running) )"
@@ -405,7 +408,7 @@ _END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_]|[0-9]+ ?[x×])|[。；�
 
 
 def _place(found: re.Match[str]) -> str:
-    told = {re.sub("^[oaney]_", "", key): text for key, text in found.groupdict().items() if text}
+    told = {re.sub("^[oaneyv]_", "", key): text for key, text in found.groupdict().items() if text}
     kind = next(iter(told))
     return f"{kind} {told[kind]}" if kind in ("section", "table") else kind
 

@@ -11,8 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from assay.ingest.columns.composite import NAMES, degrees, layout, numbers
-from assay.ingest.prose.claims import COUNTS, OF_A_PRODUCT, Part, stands_alone
+from assay.ingest.columns.composite import NAMES, degrees, layout
+from assay.ingest.prose.claims import (
+    COUNTS,
+    OF_A_PRODUCT,
+    Part,
+    among_several,
+    stands_alone,
+)
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
@@ -47,7 +53,7 @@ _OF_OTHERS = (
 _BOTH = deferred(
     rf"{_OF_OTHERS}|"
     r"\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9]"
-    r"|\s*and\s*[0-9][0-9,]*[kK]?(?=\s*(?:[.;)]|$))"
+    r"|\s*and\s*[0-9][0-9,]*[kK]?(?=\s*(?:[.;)]|,? respectively|$))"
     r"|\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
 )
 """Behind a value that is one of several: `2,3`, `2048 or 4096`."""
@@ -100,6 +106,14 @@ OF_FAMILIES = deferred(
     re.IGNORECASE,
 )
 """In front of the context that models can have, whatever they were trained with."""
+
+_OF_A_GROUP = deferred(
+    r"(?:parallel|\b[TPDCE]P)[ -]world[ _-]size\b[^.;,0-9]{0,12}$"
+    r"|\bbatch\b[^.;]{0,40}[x×*] ?[0-9]+ [A-Za-z]+ ?= ?$",
+    re.IGNORECASE,
+)
+"""In front of a number that is none of all devices: `model-parallel world size 8`, or what a batch
+and they make, `batch 16 x 8 GPUs = 128`."""
 
 _TOO_SHORT = re.compile("[0-9]|1[0-5]")
 """A number that is no length of what is trained on, but a degree: `context 2`."""
@@ -234,7 +248,9 @@ _ACCUMULATES = deferred(
 """How a sentence begins that is about it."""
 
 _SPACED = deferred(
-    r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)) "
+    r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS|tp|pp|dp|cp|ep|gbs|mbs)(?= )"
+    r"|(?:(?=[TPDCE]P-[0-9]{1,4}[ ,/+x×]{1,3}[TPDCE]P-)|(?<=[0-9] )|(?<=[0-9], ))[TPDCE]P(?=-)"
+    r"|FSDP(?=[ =-](?:[4-9]|[0-9]{2,4}) ?(?:[x×*+,/&]|and|with) ?[TPCE]P\b))[ =-]"
     r"([0-9]+|one|two|four|eight|sixteen)(?!\w|\.[0-9]|-[0-9])"
     rf"(?!{_OF_OTHERS})"
 )
@@ -252,11 +268,42 @@ _SPELLED = deferred(
 
 _BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LHA])(?![\w-])")
 
-_TUPLE = deferred(
-    r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
-    r"(\(?[0-9]+\s*([x×*/,·-])\s*[0-9]+(?:\s*\3\s*[0-9]+){0,3}\)?)(?![\w.])"
-    r"(?! ?\([^()]{1,40}\)[,;] ?\(?[0-9])"
+_A_NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,2}|[0-9]{1,7}[kK]?)"
+
+_NUMBERS_IN_TURN = deferred(
+    rf"(?<![\w.,$/×*-])(?P<open>[(\[])?{_A_NUMBER}(?:(?P<sign>\s?[x×*/·-]\s?)(?!\s){_A_NUMBER}"
+    rf"(?:(?P=sign){_A_NUMBER}){{0,3}}|(?:,\s?{_A_NUMBER}){{0,3}},? ?(?:and )?{_A_NUMBER})"
+    r"(?(open)[)\]])(?![\w%/×*-]|[.,][0-9]|\s?[x×*/]\s?[0-9])"
+    r"(?! ?\([^()]{1,40}\)[,;] ?\(?[0-9])(?!,? (?:and|or|to|vs\.?) \(?[0-9])(?!; ?\(?[0-9])"
 )
+"""Numbers one behind the other, all with the same sign between them: `8/4/2`, `8, 4 and 16`."""
+
+_WORD = r"[A-Za-z]{1,11}(?:[ -][A-Za-z]{1,11}){0,3}"
+
+_BETWEEN = r"(?:\s?[/×*,·]\s?(?:and )?| x |(?<=[A-Z])x(?=[A-Z])| and |(?<=[A-Za-z]P)-(?=[A-Z]P))"
+
+_LABELS_BEFORE = deferred(
+    r"(?:^|(?<=[^\w/×]))(?:(?P<noun>batch(?: sizes?)?) )?\(?"
+    rf"(?P<labels>{_WORD}(?:{_BETWEEN}{_WORD}){{1,4}})\)?[*_`]*\s?"
+    r"(?P<sign>[=:]|\b(?:of|at|(?:(?:is|are|was|were)(?: (?:set|fixed|kept|always) (?:to|at))?)))"
+    r"[\s*_`]*$"
+)
+
+_LABELS_BEHIND = deferred(
+    r"\s?(?:(?:device )?mesh )?(?:(?:for|over|in the order(?: of)?|as|=) )?"
+    rf"[(\[](?P<labels>{_WORD}(?:{_BETWEEN}{_WORD}){{1,4}})[)\]]"
+)
+
+_OF_PARALLELISM = re.compile(
+    r"[ -](?:(?:model )?parallel(?:ism)?(?: (?:sizes?|degrees?))?|degrees?|sizes?)$", re.IGNORECASE
+)
+
+_OF_A_BATCH = re.compile(r"[ -]batch(?:[ -]?sizes?)?$", re.IGNORECASE)
+
+_WHOSE = re.compile(r"micro|global|local|total|effective|per[ -](?:GPU|device)", re.IGNORECASE)
+"""Whose a batch is, in front of the noun that a further label has."""
+
+_FIELDS_IN_TURN = {*NAMES.values(), "micro_batch", "global_batch", "seq_len", "accumulation"}
 
 _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?:-layer)?(?: any)?(?: (?:form|kind|sort) of)?"
@@ -698,7 +745,7 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
             continue
         before = text[max(0, value.start() - 60) : value.start()]
-        if OF_A_PRODUCT.search(before):
+        if OF_A_PRODUCT.search(before) or _OF_A_GROUP.search(before):
             continue
         sign = _SIGN.search(before)
         signed = sign is not None and not sign[0].isspace() and sign[0] != ""
@@ -822,7 +869,8 @@ def _counted(text: str) -> Iterator[Part]:
         yield Part(_PARTS[noun], found[1].replace(",", ""), found.start(1), weak=weak)
     for found in [*_WAYS.finditer(text), *_SHORT_WAYS.finditer(text)]:
         taken.add(found.start(1))
-        yield Part(f"{found[2][0].lower()}p", found[1], found.start(1))
+        if not among_several(text, *found.span(1)):
+            yield Part(f"{found[2][0].lower()}p", found[1], found.start(1))
     for pattern, field in ((_OF_TOKENS_EACH, "seq_len"), (_ACCUMULATED, "accumulation")):
         for found in pattern.finditer(text):
             group = found.lastindex or 1
@@ -1027,8 +1075,9 @@ def _short(text: str) -> Iterator[Part]:
     """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
     yield from _all_alike(text)
     found = [
-        Part(NAMES[s[1].casefold()], COUNTS.get(s[2], s[2]), s.start(2))
+        Part(NAMES.get(s[1].casefold(), "dp"), COUNTS.get(s[2], s[2]), s.start(2))
         for s in _SPACED.finditer(text)
+        if not among_several(text, *s.span(2))
     ]
     for word in _WORDS.finditer(text):
         found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
@@ -1047,12 +1096,56 @@ def _short(text: str) -> Iterator[Part]:
         if len(spelled) >= _TWO:
             for kind, way in spelled.items():
                 yield Part(f"{kind[0]}p", way[2], way.start(2))
-    for several in _TUPLE.finditer(text):
-        names, values = degrees(several[1]), numbers(several[2])
-        if len(names) == len(values):
-            for name, value in zip(names, values, strict=True):
-                yield Part(name, value, several.start(2))
-            yield Part("", "", 0)  # a statement by its form
+    yield from in_turn(text)
+
+
+def in_turn(text: str) -> Iterator[Part]:
+    """Degrees, batches and lengths that labels name one behind the other, with their numbers in the
+    same order: `TP/PP/DP = 8/4/2`, `8x4x16 (TPxPPxDP)`, `micro/global batch size: 2/1024`."""
+    for several in _NUMBERS_IN_TURN.finditer(text):
+        values = re.findall(_A_NUMBER, several[0])
+        before = _LABELS_BEFORE.search(text, max(0, several.start() - 90), several.start())
+        behind = None if before else _LABELS_BEHIND.match(text, several.end())
+        told = before or behind
+        if told is None:
+            continue
+        spoken = several["sign"] is None and several["open"] is None
+        if spoken and before and before["sign"] in ("of", "at"):
+            continue  # `TP and PP of 4 and 8` may be of two runs
+        names = _named_in_turn(told["labels"], of_batches=bool(told.groupdict().get("noun")))
+        if len(names) != len(values):
+            continue
+        at = several.start()
+        for name, value in zip(names, values, strict=True):
+            at = text.index(value, at)
+            yield Part(name, value.replace(",", ""), at)
+            at += len(value)
+        yield Part("", "", 0)  # a statement by its form
+
+
+def _named_in_turn(labels: str, *, of_batches: bool = False) -> tuple[str, ...]:
+    """Fields of labels that stand one behind the other, the noun of the last being that of all;
+    words in front of the first are left out.
+
+    >>> _named_in_turn("The tensor, pipeline and data parallel sizes"), _named_in_turn("MBS / GBS")
+    (('tp', 'pp', 'dp'), ('micro_batch', 'global_batch'))
+    >>> _named_in_turn("micro/global batch size"), _named_in_turn("tokens / s")
+    (('micro_batch', 'global_batch'), ())
+    """
+    parts = re.split(_BETWEEN, labels)
+    if of_batches or _OF_A_BATCH.search(parts[-1]):
+        parts = [f"{part} batch size" if _WHOSE.fullmatch(part) else part for part in parts]
+    else:
+        parts = [_OF_PARALLELISM.sub("", part) for part in parts]
+    first = parts[0].split()
+    for begin in range(len(first)):
+        each = [" ".join(first[begin:]), *parts[1:]]
+        names = degrees("/".join(each)) or tuple(
+            NAMES.get(part.casefold()) or known(part) or configured_by(part) or "" for part in each
+        )
+        if {*names} <= _FIELDS_IN_TURN:
+            return names if len({*names}) == len(names) else ()
+    return ()
 
 
 _OF_EVERY_RUN = deferred(

@@ -27,13 +27,13 @@ from assay.ingest.vocabulary.devices import (
 )
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
-from assay.ingest.vocabulary.recomputation import how_much_again
+from assay.ingest.vocabulary.recomputation import how_much_again, switch
 from assay.ingest.vocabulary.sectioned_keys import undotted
 from assay.ingest.vocabulary.sharding_names import sharding_labelled, sharding_set
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
-_SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
-"""Words that switch a thing on or off in a command or a statement."""
+_SWITCH = {"1": "True", "0": "False"}
+"""Numbers that switch a thing on or off in a command or a statement, beside words."""
 
 _DTYPE = deferred(
     r"(?:torch\.|jnp\.|amp_|mixed[ -]precision,? \(?)?"
@@ -140,6 +140,7 @@ _OF_PROGRAMS = {
     "num_model_chunks": "vp",
     "amp": "dtype", "amp_dtype": "dtype", "amp-dtype": "dtype", "autocast": "dtype",  # `--amp bf16`
     "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
+    "microbatches": "accumulation", "micro-batches": "accumulation",
 }  # fmt: skip
 """Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""
 
@@ -162,7 +163,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if _OPTIONS.match(text) or not _CODE_ENDS.match(rest):
         return None
     if spec.dtype == pl.Boolean:
-        word = _SWITCH.get(text.casefold())
+        word = _SWITCH.get(text) or switch(text)
         return None if word is None else Cell(word, *place)
     if spec.name == "dtype":
         kind = _DTYPE.fullmatch(text.casefold())
@@ -309,11 +310,13 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     A value that is a shell's variable or a calculation is said and not known: the cell is unknown,
     so that no older statement speaks in its place.
     """
-    if switch := switched_on(label, text):
-        return {switch[0]: Cell(switch[1], line.number, line.column + at)}
+    if on := switched_on(label, text):
+        return {on[0]: Cell(on[1], line.number, line.column + at)}
     if label.strip("-") == "fsdp" and _WRAPS.fullmatch(text.strip("\"'[]")):
         return {"sharding": Cell(text, line.number, line.column + at, state="unknown")}
     name = how_much(known(label), text)
+    if (turned := switch(text)) and (off := _switched(name, label, turned)):
+        return {off[0]: Cell(off[1], line.number, line.column + at)}
     if label.casefold().strip("-") in _MAY_NAME_MODEL and model_named(text.strip("\"'")):
         name = "model"
     if name is None or (no_value(text) and not _chosen(name, text)) or unset(label, text):
@@ -328,6 +331,15 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
+
+
+def _switched(name: str | None, label: str, turned: str) -> tuple[str, str] | None:
+    """A way of splitting up a model that a word turns on or off: who is not split up has one part.
+    Keys of programs are left out, as `None` is there what nobody set."""
+    if label.strip("*_` ") == "SP":
+        return "sequence_parallel", turned
+    spelled_out = name in ("tp", "pp", "cp", "ep") and (" " in label or label.isupper())
+    return (str(name), "1") if spelled_out and turned == "False" else None
 
 
 _WRAPS = deferred(r"auto_wrap|offload(?: auto_wrap)?")

@@ -26,7 +26,8 @@ _PARTS = (
     r"(?i:\b(?:no|full|selective|without) recomput|recomput\w* (?:is|was|were|activations|every"
     r"|all)\b"
     r"|ctivations (?:are|were) (?:\w+ )?(?:recomp|check))",
-    r"(?i:[a-z] parallelism (?:is|was|were|are) (?:not|off|dis|un)|(?:no|without|neither"
+    r"(?i:[a-z][ _]parallel(?:ism)?[*_:]* (?:(?:is|was|are) )?(?:not|off|dis|un|on|en|yes)"
+    r"|\b[STPC]P[*_:]* (?:on|off|none)\b|(?:no|without|neither"
     r"|(?:not|n.t) (?:use|need)) (?:any )?(?:tensor|pipeline|model|context|expert"
     r"|sharding|[TPC]P\b))",
     r"(?i:(?:half|single|double)[ -]precision|\btf32\b)|不使用|未使用|没有使用",
@@ -120,7 +121,7 @@ _PARTS = (
     r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
     r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
-    r" (?:\w+ ){0,4}above|\b(?:scripts?|commands?|snippet|listing|recipe) above\b"
+    r" (?:\w+ ){0,4}above|(?:scripts?|commands?|snippet|listing|recipe|`(?: as| from)?) above\b"
     r"|\bthe above (?:\w+ )?(?:script|command|snippet)|variables above\b|\bnot cumulative\b"
     r"|\b(?:mit de[nmr] obigen|oben\b|ci-dessus)|\breproduc(?:e|ing|tion)"
     r"|\bcommands? (?:behind|for|of|used)"

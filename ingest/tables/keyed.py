@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
+import polars as pl
 from assay.ingest.columns.cells import counted, fills, number_of, quantity
 from assay.ingest.columns.composite import degrees, layout
 from assay.ingest.columns.headers import Column, header, plain
@@ -38,7 +39,7 @@ from assay.ingest.vocabulary.devices import (
     signed,
 )
 from assay.ingest.vocabulary.languages import in_english
-from assay.ingest.vocabulary.recomputation import how_much_again
+from assay.ingest.vocabulary.recomputation import how_much_again, switch
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import english, split
 
@@ -1023,9 +1024,9 @@ def _labelled_alone(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
             return _with_its_remark(device, apart, place)
         if device is None and (own := _COUNTED_OF_NODE.fullmatch(text)):
             return _of_unknown_name(own, place)
-    elif spec.name == "attention":
-        kernel = attention_named(text)
-        return {spec.name: Cell(kernel, *place, value_origin="stated")} if kernel else {}
+    elif spec.name == "attention" or spec.dtype == pl.Boolean:
+        meant = attention_named(text) if spec.name == "attention" else switch(text)
+        return {spec.name: Cell(meant, *place, value_origin="stated")} if meant else {}
     else:
         how = how_much_again(text) if spec.name == "recompute" else None
         if how is not None and how != "on":

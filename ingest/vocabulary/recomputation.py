@@ -20,7 +20,7 @@ HowMuch = Literal["none", "selective", "full", "on"]
 _WORDS: Mapping[HowMuch, str] = {
     "none": (
         "none nothing no n false off disabled unset not-set without w/o unused not-used not-enabled"
-        " not-given not-passed omitted never"
+        " not-given not-passed omitted never inactive"
         " 无 否 不 关 关闭 禁用 不开启 未开启 不启用 未启用 不使用 未使用 没有 不开 未开"
         " 不重计算 无重计算"
         " なし なしで 無し 無 オフ 無効 いいえ しない 使用しない 使わない 行わない"
@@ -155,6 +155,16 @@ def how_much_again(text: str) -> HowMuch | None:
         return found if remark["inner"] and also in (None, found) else None
     of_all = also == found or (also in (None, "on") and not OF_A_PART.search(beside))
     return found if of_all else None
+
+
+def switch(text: str) -> str | None:
+    """Whether a word switches a thing on or off, as `True` or `False`; None for any other word.
+
+    >>> switch("enabled"), switch("Off"), switch("未启用"), switch("✓"), switch("selective")
+    ('True', 'False', 'False', 'True', None)
+    """
+    word = _MEANT.get(_bare(text).replace(" ", "-"))
+    return {"on": "True", "none": "False"}.get(word or "")
 
 
 def kept_by_policy(text: str) -> HowMuch | None:
