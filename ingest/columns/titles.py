@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from assay.ingest.columns.number_formats import of_products
 from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.printed import MOST_DIGITS
 from assay.ingest.numbers.units import SUFFIXES, suffix
@@ -981,7 +982,7 @@ def _said(line: str) -> Mapping[str, Cell]:
         put("gpus", box)
         put("gpus_per_node", box)
         said["nodes"] = Cell("1", 0, max(0, text.find(box)))
-    put("dtype", format_named(text))
+    put("dtype", format_named(of_products(text)))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
         put(name, word)

@@ -19,6 +19,7 @@ from assay.ingest.columns.number_formats import (
     WIDE,
     computed_in,
     kinds_in,
+    of_products,
 )
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import (
@@ -734,7 +735,8 @@ _MADE_WITH = deferred(
     r"|(?:[\w.-]+ )?fork(?: of [\w.-]+)?|branch `?[\w./-]+`?|commit `?[0-9a-f]{6,40}`?"
     r"|(?:container|image|module)s? `?[\w./:+-]*[0-9][\w./:+-]*`?"
     r"|(?:fused )?(?:Adam(?:W|afactor)?|SGD|LAMB|Lion|Muon|Adafactor|torch\.compile)"
-    r"|(?:q-?)?(?:LoRA|DoRA)(?: \([^()]{2,40}\))?"
+    r"|(?:(?:q-?)?(?:LoRA|DoRA)(?: with an?)?|(?:(?:LoRA with an? )?(?:[48]-bit|NF4|int[48])"
+    r" (?:Adam\w*|base(?: model| weights)?)))(?: \([^()]{2,40}\))?"
     r"|no dropout|dropout 0(?:\.[0-9])?|(?:synthetic|dummy|random|mock) data)`?"
     r"(?=\s*(?:[,;.·|)]|$))"
 )
@@ -866,7 +868,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         told += [Part("dtype", kind[1], kind.start(1)) for kind in listed if kind]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
         told = [part for part in told if not part.weak]
-    if len(kinds_in(text) - WIDE) > 1:
+    if len(kinds_in(of_products(text)) - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
 
