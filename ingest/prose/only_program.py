@@ -495,7 +495,7 @@ _WHOLE_ITEM = deferred(
     r"|(?:(?!(?i:optimi[sz]er|kernels?|data\w*|loader|tokeni[sz]\w+|attention|weights|checkpoints?"
     r"|embeddings?|formula|plugin|patch(?:es)?|scheduler|launcher|loss|mask\w*)\b)[\w-]+ )"
     r"(?:of|from|in|with) )?[`*_]{0,3}"
-    r"(?:🤗 ?|HF |Hugging ?Face |MosaicML |NVIDIA )?[\w.-]{3,24}"
+    r"(?:🤗 ?|HF |Hugging ?Face |MosaicML |NVIDIA )?[\w.-]{3,24}(?<![0-9]B)"
     r"(?: (?:[Ff]ramework|[Cc]ore|[Bb]ridge|[Ff]oundry|[Ff]actory|[Cc]ontainer))?"
     r"(?:(?:'s)? `?\w{0,16}Trainer`?)?[`*_]{0,3}"
     r"(?:[ =@]{0,2}(?:core_)?v?[0-9](?![0-9.]*[BMT]\b)[\w.+-]{0,16}| (?:main|master|nightly))?"
