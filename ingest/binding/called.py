@@ -67,7 +67,8 @@ def size_around(around: Sequence[tuple[Paragraph, int]], since: int) -> dict[str
         if said := size_said(paragraph.text):
             digits, letter, at = said
             unlike = _UNLIKE.search(paragraph.text, max(0, at - FARTHEST), at)
-            if unlike or not of_these_runs(paragraph.text)[at].strip():
+            aside = not paragraph.heading and _is_aside(paragraph.text, at)
+            if unlike or aside or not of_these_runs(paragraph.text)[at].strip():
                 return {}
             cell = Cell(digits, 0, at, SUFFIXES[letter])
             return {"model_size": paragraph.placed(cell)}
@@ -133,7 +134,8 @@ def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell,
     for each in paragraphs:
         sizes |= sizes_in(each.text)
         name = model_named(each.text) if found is None else None
-        if name and found is None and SIZED.search(name):
+        named = SIZED.search(name) is not None if name else False
+        if name and named and (each.heading or not _is_aside(each.text, each.text.index(name))):
             cell = each.placed(Cell(name, 0, each.text.index(name)))
             found = cell._replace(value_origin="assumed", law=ONE_MODEL), each
             own = [size.upper() for size in _IN_NAME.findall(name)]
@@ -143,6 +145,34 @@ def only_model(paragraphs: Iterable[Paragraph], models: set[str]) -> tuple[Cell,
 
 
 _IN_NAME = re.compile(r"[0-9]+(?:\.[0-9]+)?[BMTbm](?![A-Za-z])")
+
+
+def _is_aside(text: str, at: int) -> bool:
+    """Whether the sentence at some place of a text tells of another model than that of the rows.
+
+    >>> told = "Larger models such as Wren-70B do not fit.", "Wren-7B on 8 GPUs. Rows follow."
+    >>> [_is_aside(each, each.index("Wren")) for each in told]
+    [True, False]
+    """
+    begin = 0
+    for sentence in sentences(text):
+        if begin <= at < begin + len(sentence):
+            return _ASIDE.search(sentence) is not None
+        begin += len(sentence)
+    return False
+
+
+_ASIDE = deferred(
+    r"\b(?:unlike|compar(?:ed|ison) (?:with|to)|such as|similar (?:to|numbers|results)|tokeni[sz]er"
+    r"|teacher|draft model|reward model|distill?ed from|frozen|than (?:the |our |a )?(?-i:[A-Z])"
+    r"|(?:does|do|did|would|will|could|can) ?n[o'’]t (?:even )?fit|see the|expect\w*"
+    r"|(?:is|are|was|were) (?:about |roughly |some |around )?[0-9.]+ ?(?:%|[x×]|times) (?:as|faster"
+    r"|slower|more)|(?:is|are) (?:given |listed |shown )?in (?:the |an? )?(?:appendix|next|other"
+    r"|second|another)|follow (?:later|in)|same (?:shape|size|architecture|depth|width) as)\b"
+    r"|[0-9]B-(?:sized?|like)\b",
+    re.IGNORECASE,
+)
+"""A sentence on a model that is not trained, or with which another is compared."""
 
 
 def model_of_page(paragraphs: Iterable[Paragraph]) -> Cell | None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.footnotes import of_other_rows
+from assay.ingest.columns.number_formats import of_products
 from assay.ingest.columns.other_runs import of_the_trained, of_these_runs, sentences
 from assay.ingest.columns.titles import EACH_ITS_OWN, model_named
 from assay.ingest.prose.claims import among_several
@@ -296,7 +297,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         tables = frozenset(found["number"] for found in _RUNS_OF_TABLE.finditer(plainly))
         plainly = _RUNS_OF_TABLE.sub(_but_what, plainly) if tables else plainly
         plainly = _ONLY_THERE.sub(_not_else, but_for_a_number(plainly))
-        own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
+        own = of_products(of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly))))
         if not own.strip() or _OF_NO_RUN.search(own) or of_one(own) or is_beyond(own, text):
             continue
         sizes = sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, own)))

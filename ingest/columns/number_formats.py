@@ -55,8 +55,10 @@ _USED = deferred(
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
 _IS_USED = deferred(
-    rf"(?<![\w-])({_NARROW}) (?:is|was) used\b(?! (?:for|only"
-    rf"|in)\b)",
+    rf"(?<![\w-])({_NARROW})\)? (?:is|was) used\b(?! (?:for|only|in)\b)"
+    rf"|\b(?:so|hence|thus|therefore),? (?:we (?:use|used) |only |in |with )?({_NARROW})"
+    r"(?=\s*(?:[.,;)]|$))"
+    rf"|(?:^\W*|[,;(] )compute:? `?({_NARROW})`?(?=\s*(?:[.,;)]|$))",
     re.IGNORECASE,
 )
 
@@ -75,7 +77,15 @@ _MIXED = deferred(
     rf"|(?<![\w-])({_WIDE}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:activations"
     rf"|compute)\b"
     rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:all )?"
-    r"(?:reductions?|grad(?:ient)?s|activations|compute)\b)",
+    r"(?:reductions?|grad(?:ient)?s|activations|compute)\b"
+    rf"|(?<![\w-])({_NARROW}) ?[/+] ?(?:fp|float)-?32,? mixed\b"
+    rf"|\bmixed[ _]`?({_NARROW})(?:`? ?[/+] ?`?(?:fp|float)-?32\b|(?<=_float16)|(?<=_bfloat16))"
+    rf"|\bO[1-3],? ?[(:] ?(?:pure |mixed |almost )?({_NARROW})\b"
+    r"|(?:^\W*|[,;(] |\b(?:with|in|using|torchao|the|TE) )"
+    r"((?:float|fp)-?8|mx-?fp8|(?:nv|mx)-?fp4)(?: (?:hybrid|delayed|current|block|dynamic"
+    r"|(?:tensor|row|block)-?wise)){0,2}[ -](?:recipe|scaling|linear layers?|linears|GEMMs?"
+    r"|mat-?muls?|(?:row|tensor|block)-?wise)\b(?!.*\b(?:can|could|would|will|should|supports?"
+    r"|supported|planned|available|faster|slower|needs?|requires?)\b))",
     re.IGNORECASE,
 )
 """A format of products beside a wider one of the rest: `AMP (fp16)`, `bf16 autocast`."""
@@ -172,11 +182,12 @@ _OF_LIGHTNING = deferred(r"(?<![\w.-])(16|32)-(true|mixed)\b")
 _IN_WORDS = deferred(
     r"\b(?:otherwise|else) (fp16|bf16|fp32)(?=\s*(?:[.,;)]|$))"
     r"|\b(half|single)[ -]precision\b(?! (?:weights|gradients|states|copies|master|accum|optim))"
+    r"|\b(apex)\b[^.;]{0,24}?\bO[12]\b"
     r"|\b(tf32)[ -](?:enabled|on|mode|math|precision)\b|\b(tf32) (?:is|was) (?:on|enabled|used)\b",
     re.IGNORECASE,
 )
 
-_CALLED_SO = {"half": "fp16", "single": "fp32"}
+_CALLED_SO = {"half": "fp16", "single": "fp32", "apex": "fp16"}
 
 
 def _in_words(text: str) -> Used | None:
@@ -215,6 +226,72 @@ _ALL_MIXED = re.compile(
 )
 
 
+_PART = (
+    r"(?:master|(?:main|fp32) (?:weights|params|grads)|optimi[sz]er|states?|reduced|reductions?"
+    r"|(?:Adam |first |second )?moments|grad(?:ient)?s?(?![ -]?(?:check|ckpt|accum))|softmax"
+    r"|accumulat(?:ion(?! of)|ors?|ed)|(?:all-?|reduce-?)(?:reduc|gather|scatter)\w*|router|RoPE"
+    r"|rotary|communicat\w+(?![ -]overlap)|loss(?:es)?(?![ -]scal)|logits?|(?:layer|RMS)[ -]?norms?"
+    r"|norms|embeddings?|checkpoints?(?!ing)|teacher|EMA|VAE|(?:KV )?cache|evaluat\w+|inference"
+    r"|exported|data ?sets?)"
+)
+"""Parts of a run, and things beside it, whose format is not that of its products."""
+
+_STEPS_IN = (
+    r"(?:(?!\b(?:and|with|but|while|whereas|everything|all|else|rest|train\w*|precision|compute"
+    r"|model|mat-?muls?|GEMMs?)\b)[^.;,()0-9/+|:&]){1,36}?"
+)
+
+_OF_PARTS = deferred(
+    rf"\b{_PART}\b{_STEPS_IN}`?{NUMBER_FORMAT}`?"
+    r"(?![\w-]| (?:train|pre-?train|mixed|autocast|compute))"
+    rf"|(?<![\w-]){NUMBER_FORMAT}(?: for (?:the )?|[ -]){_PART}(?![\w-])"
+    rf"|\b(?:except|but|besides|apart)(?: for| from|,)?(?: in)?(?: the)? {_PART}s?,? "
+    rf"[^.;,0-9]{{0,20}}{NUMBER_FORMAT}(?![\w-])"
+    rf"|(?<![\w-]){NUMBER_FORMAT} (?:results|numbers|figures|timings|runs|measurements|rows)"
+    r" (?:(?:are|were)(?: [a-z]+){0,2}? (?:in (?:the (?:next|second|third|other)|another|section"
+    r"|appendix|table [0-9])|elsewhere|lower|higher|worse|better|slower|faster|similar|comparable"
+    r"|identical|not|missing|omitted|excluded|pending)\b|(?:follow|come|differ|will|can|may)\b)"
+    rf"|(?<![\w-]){NUMBER_FORMAT} (?:(?:is|was|are) (?:not (?:supported|available|stable|possible)"
+    r"|un(?:supported|available|stable))|(?:diverge[sd]|overflow(?:s|ed)|became unstable)\b)"
+    r"|\b(?:no|lacks?|lacking|instead of|rather than) (?:native |hardware )?"
+    rf"{NUMBER_FORMAT}(?![\w-])|(?<![\w-]){NUMBER_FORMAT} (?:is |was )?(?:off|disabled)\b",
+    re.IGNORECASE,
+)
+"""A number format that a part of a run has, or runs that are told elsewhere, or that none had:
+`optimizer states in fp32`, `except the loss, which is FP32`, `V100 has no bf16`."""
+
+_WITH_THE_REST = deferred(
+    r"\b(?:weights|params|parameters|model|activations|training|layers)\b"
+    r"[^.;:()0-9]{0,32}(?:,|,? and|&) (?:the )?$",
+    re.IGNORECASE,
+)
+"""In front of a part in the same format as the whole: `weights, gradients and states in bf16`."""
+
+
+def of_products(text: str) -> str:
+    """A text with blanks for the number formats that were not those of its products.
+
+    >>> of_products("BF16 for all except the loss, which is FP32.").split()
+    ['BF16', 'for', 'all', '.']
+    >>> of_products("All-reduce in fp16, gradient checkpointing, bf16").strip()
+    ', gradient checkpointing, bf16'
+    >>> of_products("All weights and gradients are bf16.")
+    'All weights and gradients are bf16.'
+    """
+    if EVERY.search(text) is None:
+        return text
+
+    def blank(found: re.Match[str]) -> str:
+        whole = _WITH_THE_REST.search(text, max(0, found.start() - LONGEST_LIST), found.start())
+        return found[0] if whole else " " * len(found[0])
+
+    return _OF_PARTS.sub(blank, text)
+
+
+LONGEST_LIST = 60
+"""Letters in which what else has a format stands in front of a part of a run."""
+
+
 class Used(NamedTuple):
     """A number format, where it stands, and whether its sentence is a remark about it alone."""
 
@@ -238,6 +315,7 @@ def computed_in(text: str) -> Used | None:
     text = _UNUSED.sub(lambda found: " " * len(found[0]), text)
     if named := _NOTHING_BUT.fullmatch(text):
         return _used(named)._replace(alone=True)
+    text = of_products(text)
     for pattern in (_CALLED, _MIXED):
         kind = list(pattern.finditer(text))
         if kind:

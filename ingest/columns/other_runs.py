@@ -18,7 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 
 _END = re.compile(
-    r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)[.!?](?:\*\*)?\s+(?=[A-Z`*(_])|[。；！？]"
+    r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)(?<! vs)[.!?](?:\*\*)?\s+(?=[A-Z`*(_])|[。；！？]"
     r"|(?<=\s\s)[.]\s+(?=[A-Z])"  # behind what was told before and is blank
     r"|(?<=[\w)`*%\]]);\s+|$"
 )

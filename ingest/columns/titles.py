@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from assay.ingest.columns.number_formats import of_products
 from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.printed import MOST_DIGITS
 from assay.ingest.numbers.units import SUFFIXES, suffix
@@ -250,7 +251,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?T[05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
+    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?[Tt][05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
     r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?"
     r"(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z]{1,8}(?=[- ])|-[A-Z](?=[-_ ])|-[vV][0-9](?:\.[0-9])?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm]"
@@ -261,7 +262,8 @@ _NAMED_MODEL = deferred(
     r"|(?<=\b[Mm]odel=))"
     r"([a-z][a-z0-9]{1,15}(?:-[a-z0-9.]{1,12}){0,3}?[-_][0-9]+(?:\.[0-9]+)?[bm])"
     r"(?=[`\s,;)]|$)(?! (?:and|or) )"
-    r"|(?<![\w./-])[A-Za-z][\w-]{2,24}/((?:[A-Za-z][\w.]*-){1,3}[0-9]+(?:\.[0-9]+)?[bB](?:-[a-z]{4,9})?)"
+    r"|(?<![\w./-])[A-Za-z][\w-]{2,24}/([A-Za-z][\w.]{1,16}-(?:[A-Za-z][\w.]{0,12}-|[0-9](?:\.[0-9])?-){0,3}"
+    r"[0-9]+(?:\.[0-9]+)?[bB](?:-(?:[A-Za-z]{2,9}|v[0-9.]{1,4})){0,2})"
     r"(?![\w/.-]*[A-Za-z0-9])(?! (?:and|or) )"
     r"|(?<![A-Za-z0-9_./`-])([a-z]{3,16}[0-9.]{0,3}(?:-[a-z]{2,12}[0-9.]{0,3}|-[0-9](?:\.[0-9])?){0,3}"
     r"-[0-9]+(?:\.[0-9]+)?b)(?![A-Za-z0-9_/`-]|\.[\w/`])(?! (?:and|or) )"
@@ -284,25 +286,30 @@ _PUBLIC = deferred(
     r"|ResNeSt-?[0-9]{2,3}|DenseNet-?[0-9]{2,3}|AmoebaNet-D|Swin-UNETR?"
     r"|EfficientNetV2-[SMLX]L?|SegFormer-B[0-5]|AlexNet|GoogLeNet|ConvNeXtV2-[A-Z]"
     r"|(?:ViT|DeiT|Swin|ConvNeXt|DiT|BEiT|CoAtNet|(?:Fast-?)?Conformer)(?:v2)?[-_ ]"
-    r"(?:Ti(?:ny)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
-    r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:BERT|RoBERTa|ALBERT|ELECTRA|DeBERTa|XLM-R|T5|Flan-T5)"
-    r"[-_ ](?:small|base|large|x?xl)(?:[-_ ](?:un)?cased)?|BERT(?:BASE|LARGE)|DistilBERT"
-    r"|DistilGPT-?2|GPT-?2[-_ ](?:small|medium|large|XL)|EfficientNet-B[0-8]|VGG-?1[169]"
+    r"(?:T(?:i(?:ny)?)?|S(?:mall)?|B(?:ase)?|L(?:arge)?|XL|H(?:uge)?|g(?:iant)?)"
+    r"(?:[-/_][0-9]{1,2}(?:-[0-9]{3})?)?|(?:RoBERTa|(?:Camem|AL)?BERT|ELECTRA|DeBERTa(?:-?v[23])?"
+    r"|XLM-R(?:oBERTa)?|m?T5(?:-?v1[._]1)?|Flan-T5|m?BART|PEGASUS|XLNet|Longformer)"
+    r"[-_ ](?:small|base|large|xx?l(?:arge)?)(?:[-_ ](?:un)?cased)?|BERT(?:BASE|LARGE)|DistilBERT"
+    r"|DistilGPT-?2|GPT-?[23][-_ ](?:small|medium|large|XL)|GPT-J|EfficientNet-B[0-8]|VGG-?1[169]"
     r"|MobileNet-?v[1-4]"
     r"|Inception[- ]?v[34]|Whisper[-_ ](?:tiny|base|small|medium|large)(?:-v[1-3](?:-turbo)?)?"
     r"|wav2vec ?2\.0(?: (?:Base|Large))?|wav2vec2?-(?:base|large)|Mask R-CNN|YOLOv[0-9]+[nsmlx]?"
     r"|Stable Diffusion (?:v?[1-3]\.[0-9]|XL|v?[23](?! (?:or|and|to)\b))|SDXL(?: 1\.0)?"
-    r"|(?:(?:3D|nn|V)[- ]?)U-?Net|(?-i:Wide ?(?:&|&amp;|and) ?Deep)|STDiT(?:-?[23])?|DeepFM"
-    r"|Transformer-XL|SSD-?300|RetinaNet|EfficientDet-D[0-7]|GNMT|RNN-T|FastPitch|Tacotron ?2"
+    r"|(?:(?:3D|nn|V)[- ]?)U-?Net|U-?Net-?3D|STDiT(?:-?[23])?|DeepFM"
+    r"|Transformer-XL|SSD-?300|RetinaNet|EfficientDet-D[0-7]|GNMT|RNN-?T|FastPitch|Tacotron ?2"
     r"|WaveGlow|QuartzNet|HiFi-GAN"
-    r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold"
+    r"|(?-i:SD[ -]?v?(?:1\.[45]|2\.[01]|3\.5)|SD3|Wan ?2\.[12]|Wide ?(?:&|&amp;|and) ?Deep)"
+    r"|FLUX\.1(?:[- ]dev)?|AlphaFold-?[23]|OpenFold|FourCastNet(?:-?v2)?|GraphCast"
+    r"|(?:Deformable[- ])?DETR|DINOv[23]|BLIP-2|RegNet[XY]-[0-9.]{1,4}GF|PixArt-[αΣ]|HunyuanVideo"
+    r"|RWKV-[4-7]|Mistral[- ](?:Nemo|Small|Large)"
+    r"|DeepSeek-R1-Distill-(?:Qwen|Llama)-[0-9.]{1,4}B"
     r"|DeepSeek[- ]?(?:V[23](?:\.[0-9])?(?:[- ]Lite)?|R1)"
     r"|Kimi[- ]K2|Grok-[1-4]|DBRX|GLM-4\.[5-7](?:-Air)?|Phi-[1-4](?:\.5)?(?:-(?:mini|small"
     r"|medium))?"
-    r"|Llama[- ]4 (?:Scout|Maverick)|TinyLlama|StarCoder(?:Base|-?2)|GPT-OSS|InstructBLIP"
+    r"|Llama[- ]?4[- ](?:Scout|Maverick)|TinyLlama|StarCoder(?:Base|-?2)|GPT-OSS|InstructBLIP"
     r"|LLaVA(?:-NeXT|-1\.5)?"
-    r"|OLMoE|DLRM(?:[- ]?v2)?|Transformer[- ](?:big|base)|Qwen3-Next|ChatGLM[2-4]?|EVA-CLIP"
-    r"|ModernBERT-(?:base|large)|HuBERT[-_ ](?:[Bb]ase|[Ll]arge)))"
+    r"|OLMoE|DLRM(?:[- ]?(?:v2|DCN-?v2))?|Transformer[- ](?:big|base)|Qwen3-Next|ChatGLM[2-4]?"
+    r"|EVA-CLIP|ModernBERT-(?:base|large)|HuBERT(?:[-_ ](?:base|large))?))"
     r"(?![A-Za-z0-9]|[-/.][A-Za-z0-9]"
     r"|,? ?(?:/|and|or|,|&) ?(?:tiny|small|medium|base|large|huge|XL)\b)"
 )
@@ -311,12 +318,13 @@ _PUBLIC = deferred(
 _MAY_BE_PUBLIC = re.compile(
     "resne|densenet|wide[- ]?resnet|wrn-|amoebanet|swin-unet|segformer|alexnet|googlenet"
     "|(?:vit|deit|swin|convnext|dit|beit|coatnet|conformer)(?:v2)?[-_ ]|bert|xlm-r|electra"
-    "|t5[-_ ]|gpt-?2"
-    "|deepseek|kimi|grok|dbrx|glm|phi-|llama[- ]4|tinyllama|starcoder|gpt-oss|blip|llava|olmoe|dlrm"
-    "|transformer[- ]b|qwen3-next|eva-clip|efficientnet|vgg|mobilenet|inception|whisper"
+    "|t5[-_ ]|t5v1|gpt-?[23j]|m?bart[-_ ]|pegasus|xlnet|longformer|sd[ -]?v?[123]|detr\\b|dinov"
+    "|castnet|graphcast|regnet|pixart|hunyuan|wan ?2|rwkv|mistral[- ]"
+    "|deepseek|kimi|grok|dbrx|glm|phi-|llama[- ]?4|tinyllama|starcoder|gpt-oss|blip|llava|olmoe"
+    "|dlrm|transformer[- ]b|qwen3-next|eva-clip|efficientnet|vgg|mobilenet|inception|whisper"
     "|hubert"
     "|wav2vec|r-cnn|yolo|diffusion|sdxl|flux|fold|u-?net|wide ?(?:&|and)|stdit|deepfm"
-    "|former-xl|ssd-?300|retinanet|efficientdet|gnmt|rnn-t|fastpitch|tacotron|waveglow|quartznet"
+    "|former-xl|ssd-?300|retinanet|efficientdet|gnmt|rnn-?t|fastpitch|tacotron|waveglow|quartznet"
     "|hifi-gan"
 )
 """In every text that names one of them, in small letters: most lines have none."""
@@ -988,7 +996,7 @@ def _said(line: str) -> Mapping[str, Cell]:
         put("gpus", box)
         put("gpus_per_node", box)
         said["nodes"] = Cell("1", 0, max(0, text.find(box)))
-    put("dtype", format_named(text))
+    put("dtype", format_named(of_products(text)))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
         put(name, word)

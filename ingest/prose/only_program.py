@@ -42,7 +42,8 @@ LAW = "the one program that the document says to train with"
 _MEASURED = deferred(
     r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measur\w*|perform\w*|results?|experiments?"
     r"|runs?|ran|timed|throughput|numbers|tests?|tested|obtained|collected|taken|tables?|software|same"
-    r"|jobs?|everything|all|(?<![a-z] )done|we used?|on [0-9]+ [x×]? ?[GNTX]PUs|module load"
+    r"|jobs?|everything|all|(?<![a-z] )done|we (?:used?|r[ua]n)|SFT|on [0-9]+ [x×]? ?[GNTX]PUs"
+    r"|module load"
     r"|L[äa]ufe\w*|\w*gemessen|messung\w*|trainiert\w*"
     r"|messwerte|entra[îi]n\w*|mesur\w*|entrena\w*|medid\w*|treina\w*|обуч\w*)\b"
     r"|训练|[微精]调|性能|吞吐|测试|测得|実験|学習|計測|測定|학습|훈련|측정|실험",
@@ -65,7 +66,7 @@ _OTHERWISE = deferred(
 """Words beside which a program is another one than that of the runs, or one that might be."""
 
 _WITH = (
-    r"(?:\b(?:using|with|[Ii]n|via|by|(?<=run )through|(?<=done )through"
+    r"(?:\b(?:using|with|[Ii]n|via|by|[Ww]e r[ua]n|(?<=run )through|(?<=done )through"
     r"|under|uses?|used|from|mit|unter|nutz(?:en|t)|verwende[nt]|avec"
     r"|module load|sous|utilis\w+|con|usando|com|с (?:помощью|использованием)|на (?:базе|основе))"
     r"[\s,]+(?:(?:the|our|its|own|plain|version|HF"
@@ -425,12 +426,10 @@ def _is_said(sentence: str, program: Program, *, speaks: bool) -> bool:
     """Whether a sentence, which perhaps speaks of runs, says that a program was used: it begins
     with it or leads to it, or its version opens brackets or is an item of a list of nouns."""
     before = sentence[: program.at].rstrip("`*_ ")
-    nouns = _OF_ALL_RUNS.sub("", sentence, count=1)
-    listed = _BEGINS_ITEM.search(before) and not _HAS_VERB.search(nouns)
-    if listed and program.version and (_FORMAT_IN.search(sentence) or devices(sentence)):
-        return True
-    settled = _FORMAT_IN.search(sentence) or len(_SETTING.findall(before)) > 1
-    if listed and settled and _is_item(sentence, program):
+    named = _WORD.match(sentence, program.at)
+    if named and _A_PART.match(sentence, named.end()):
+        return False
+    if _is_item(sentence, program):
         return True
     opens = program.version and before.endswith("(")
     opens = opens or _SENTENCE_OF_ONE.fullmatch(sentence) is not None
@@ -449,23 +448,72 @@ _SENTENCE_OF_ONE = deferred(r"[`*_]{0,3}[A-Za-z][\w.-]{2,24}(?: v?[0-9.]{1,8})?[
 
 
 def _is_item(sentence: str, program: Program) -> bool:
-    """Whether an item of a list of nouns is a program and nothing else, or what trains in it."""
-    item = _WHOLE_ITEM.match(sentence, program.at)
-    return item is not None and (program.name not in PARTS or item["trainer"] is not None)
+    """Whether one item of a list of nouns is a program, or what trains in it, and others are
+    settings of a run: `TP 8, global batch 256, NeMo Framework 23.11`.
+
+    >>> told = "bf16, optimizer of Megatron-LM 2.4", "64 GPUs, our fork of Megatron-LM, bf16"
+    >>> [_is_item(each, program_named(each)) for each in told]
+    [False, True]
+    """
+    nouns = _OF_ALL_RUNS.sub(lambda found: " " * len(found[0]), sentence, count=1)
+    if _HAS_VERB.search(nouns):
+        return False
+    begin, own, settings = 0, "", 0
+    for text in _BETWEEN_ITEMS.split(nouns):
+        at = nouns.find(text, begin)
+        begin = at + len(text)
+        if at <= program.at < begin:
+            own = text
+        else:
+            settings += bool(_SETTING.search(text) or devices(text) or _is_versioned(text))
+    item = _WHOLE_ITEM.fullmatch(own)
+    if item is None or (program.name in PARTS and not (program.version or _IN_FULL.search(own))):
+        return False
+    return settings > 1 or bool(settings and (program.version or _FORMAT_IN.search(nouns)))
 
 
-_BEGINS_ITEM = deferred(r",\s*(?:[\w-]+ (?:of|from|in))?$")
+def _is_versioned(text: str) -> bool:
+    """Whether an item of a list is a library in a version."""
+    name = _A_LIBRARY.fullmatch(text)
+    return name is not None and is_library(name["name"])
+
+
+_A_LIBRARY = deferred(r"\W*(?P<name>[A-Za-z][\w -]{1,24}?) (?:v?[0-9][\w.+-]{0,16}|nightly)[.\s]*")
+
+_BETWEEN_ITEMS = deferred(r"(?<![0-9]),|,(?![0-9]{3}(?![0-9]))|[;；，、·•]")
 
 _OF_ALL_RUNS = deferred(
-    r"^\W*(?:(?:all|the|our|these) ){0,2}(?:training )?(?:runs?|jobs?|tests?|measurements):",
+    r"^\W*(?:(?:all|the|our|these|common|shared|training|test) ){0,2}(?:runs?|jobs?|tests?"
+    r"|measurements|set-?up|config(?:uration)?|settings|environment|software|stack|tools):",
     re.IGNORECASE,
 )
 """In front of a list of what runs have in common: `All runs: bf16, torchtitan.`"""
 
 _WHOLE_ITEM = deferred(
-    r"(?:🤗 ?|HF |Hugging ?Face |MosaicML )?[\w.-]{3,24}(?P<trainer> `?\w{0,16}Trainer`?)?"
-    r"[`*_]{0,3}(?: with ZeRO[\w -]{0,8})?(?=\s*(?:,|[.;]?\s*$))"
+    r"\W*(?:(?:[\w'-]{1,16} ){0,3}(?:fork|build|version|branch) of (?:the )?"
+    r"|[^,;]{2,40}? (?:under|inside) (?:the )?"
+    r"|(?:(?!(?i:optimi[sz]er|kernels?|data\w*|loader|tokeni[sz]\w+|attention|weights|checkpoints?"
+    r"|embeddings?|formula|plugin|patch(?:es)?|scheduler|launcher|loss|mask\w*)\b)[\w-]+ )"
+    r"(?:of|from|in|with) )?[`*_]{0,3}"
+    r"(?:🤗 ?|HF |Hugging ?Face |MosaicML |NVIDIA )?[\w.-]{3,24}(?<![0-9]B)"
+    r"(?: (?:[Ff]ramework|[Cc]ore|[Bb]ridge|[Ff]oundry|[Ff]actory|[Cc]ontainer))?"
+    r"(?:(?:'s)? `?\w{0,16}Trainer`?)?[`*_]{0,3}"
+    r"(?:[ =@]{0,2}(?:core_)?v?[0-9](?![0-9.]*[BMT]\b)[\w.+-]{0,16}| (?:main|master|nightly))?"
+    r"(?: (?:branch|container|image|release|fork))?"
+    r"(?: \((?!not |no |only )[\w .@-]{2,40}\))?"
+    r"(?:(?: on| for)(?: \w{1,8}){0,2} (?=\S*[0-9A-Z])[\w .-]{2,24}"
+    r"| ?\+ ?[\w.-]{3,24}(?: [\w.-]{1,12})?| with (?:the )?[\w -]{2,36})?[`*_]{0,3}[.。]?\s*"
+    r"|\W*FSDP[12]?(?: [\w-]{1,12}){0,3}[.。]?\s*"
 )
+"""An item that is a program, and perhaps by whom, on what and with which of its parts."""
+
+_IN_FULL = deferred(r"Trainer|(?:HF|Hugging ?Face|🤗) ?Transformers")
+
+_A_PART = deferred(
+    r"[`*_]{0,3}'s (?:[\w-]+ ){0,2}(?:data ?(?:loader|set)s?|kernels?|tokeni[sz]er"
+    r"|(?:optimi[sz]|schedul|launch)er|attention|embeddings?|formula|loss|layers?|norm\w*|RoPE)\b"
+)
+"""Behind a program of which a run has no more than a part."""
 
 _HAS_VERB = deferred(
     r"\b(?:is|are|was|were|be|been|has|have|had|can|could|may|we|it|they|you|use[sd]?|using|supports?"
@@ -486,8 +534,8 @@ def _started(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
 
 
 def _stands(sentence: str, program: Program) -> bool:
-    """Whether a sentence begins with a program and its version, with that and the device that it
-    ran on, or as a list of settings, or says that it is used.
+    """Whether a sentence begins with a program and its version, or with that and the device that
+    it ran on, or says that it is used.
 
     >>> said = "MaxText on TPU v5e.", "MaxText runs on TPU v5e.", "DeepSpeed on 8 A100s."
     >>> [_stands(each, program_named(each)) for each in said]
@@ -499,21 +547,12 @@ def _stands(sentence: str, program: Program) -> bool:
     if named is None or any(map(str.isalnum, sentence[: program.at])):
         return False
     on_it = program.name not in PARTS and _ON_IT.match(sentence, named.end()) and devices(sentence)
-    return bool(program.version or on_it or _LISTS_IT.match(sentence, program.at))
-
-
-_LISTS_IT = deferred(
-    r"[\w.-]{3,24}(?: (?:for |on |with )?`?[\w.-]{2,16}`?){0,2}[`*_]{0,3}"
-    r"(?:, [^,.;:]{1,40}){0,4}, "
-    rf"(?:Q?LoRA|(?:pure |mixed )?{NUMBER_FORMAT}|(?:tensor|pipeline|data)[ -]parallel\w*"
-    r"|(?:block size|context(?: length)?|seq(?:uence)?(?:[ _]len(?:gth)?)?) (?:of )?[0-9,]+k?)"
-    r"(?: precision)?\b[^:;]{0,120}$(?<!\?)"
-)
-"""A list of nouns that begins with a program, one of which is a setting: `LitGPT, LoRA, bf16`."""
+    return bool(program.version or on_it)
 
 
 _ON_IT = deferred(
-    r"[`*_)]{0,3}(?:, (?!and |or )[\w./ -]{2,40}?)?,? (?:on|auf|sur) (?!(?:top|the|a|an|your) )"
+    r"[`*_)]{0,3}(?: \([^()]{3,30}\))?(?:, (?!and |or )[\w./ -]{2,40}?)?,? "
+    r"(?:on|auf|sur) (?!(?:top|the|a|an|your) )"
 )
 """Behind a program that a sentence begins with: what it trained perhaps, and on what."""
 
@@ -845,7 +884,8 @@ def _itemised(lines: Sequence[Line], tabled: Set[int]) -> Iterator[_Named]:
 
 _SETTING = deferred(
     r"[0-9] ?[x×] ?[A-Z]|\b(?:GPUs?|nodes?|bf16|fp16|fp8|batch|context|seq\w*|layers|precision|TP"
-    r"|ZeRO|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision)\b|精度|序列|批|系列長|バッチ",
+    r"|ZeRO|accumulation|sequenz\w*|genauigkeit|s[ée]quence|pr[ée]cision|Q?LoRA|length|block size"
+    r"|[TP]P ?=? ?[0-9]+|(?:tensor|pipeline|data)[ -]parallel\w*)\b|精度|序列|批|系列長|バッチ",
     re.IGNORECASE,
 )
 """Words of an item of a list of settings."""

@@ -19,6 +19,7 @@ from assay.ingest.columns.number_formats import (
     WIDE,
     computed_in,
     kinds_in,
+    of_products,
 )
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import (
@@ -546,10 +547,11 @@ _HYBRID = deferred(r"\bHSDP\b|\bhybrid[- _]shard", re.IGNORECASE)
 
 
 def _of_a_part(name: str, beside: Mapping[str, Cell], text: str) -> bool:
-    """Whether a number is of a part: of the layers, those that are computed again at once; of data
-    parallelism, replicas that are sharded as well."""
+    """Whether a number is of a part: of the layers, those that are computed again, trained or
+    frozen; of data parallelism, replicas that are sharded as well."""
     if name == "layers":
-        return "recompute" in beside and _RECOMPUTED_AT_ONCE.search(text) is not None
+        once = "recompute" in beside and _RECOMPUTED_AT_ONCE.search(text) is not None
+        return once or _SOME_LAYERS.search(text) is not None
     return name == "dp" and "replicas" in text and _HYBRID.search(text) is not None
 
 
@@ -569,6 +571,19 @@ _RECOMPUTED_AT_ONCE = deferred(
     r"\b(?:uniform|block)\b[^.;]{0,24}?\b[0-9]+ layers?\b", re.IGNORECASE
 )
 """How many layers of a stage, or of a chunk, are computed again: `full (uniform, 1 layer)`."""
+
+
+_SOME_LAYERS = deferred(
+    r"\b(?:(?:(?:LoRA|adapters?|recompute[ds]?|recomputation|(?:check-?pointing|offload(?:ing|ed|s)?)"
+    r"|free[sz](?:e|ing)|(?:un)?frozen|every (?:second|other|third|fourth))"
+    r"(?: (?:on|in|for|of|to|applied to|only)){0,2}|last|top|first|final|bottom|upper|lowest)"
+    r"(?: the)?(?: (?:last|top|first))? [0-9]{1,3}(?: of(?: the)? [0-9]{1,3})?"
+    r"(?: [a-z]+)?[ -](?:layers|blocks)"
+    r"|[0-9]{1,3} (?:[a-z]+ )?(?:layers|blocks) (?:are|were|is|stay) (?:[a-z]+ )?(?:(?:un)?frozen"
+    r"|(?:re)?trained|fine-?tuned|recomputed|check-?pointed|offloaded))\b",
+    re.IGNORECASE,
+)
+"""How many layers of a model are trained, frozen or computed again: `LoRA on 16 layers`."""
 
 
 def _amount(cell: Cell) -> str:
@@ -739,7 +754,8 @@ _MADE_WITH = deferred(
     r"|(?:[\w.-]+ )?fork(?: of [\w.-]+)?|branch `?[\w./-]+`?|commit `?[0-9a-f]{6,40}`?"
     r"|(?:container|image|module)s? `?[\w./:+-]*[0-9][\w./:+-]*`?"
     r"|(?:fused )?(?:Adam(?:W|afactor)?|SGD|LAMB|Lion|Muon|Adafactor|torch\.compile)"
-    r"|(?:q-?)?(?:LoRA|DoRA)(?: \([^()]{2,40}\))?"
+    r"|(?:(?:q-?)?(?:LoRA|DoRA)(?: with an?)?|(?:(?:LoRA with an? )?(?:[48]-bit|NF4|int[48])"
+    r" (?:Adam\w*|base(?: model| weights)?)))(?: \([^()]{2,40}\))?"
     r"|no dropout|dropout 0(?:\.[0-9])?|(?:synthetic|dummy|random|mock) data)`?"
     r"(?=\s*(?:[,;.·|)]|$))"
 )
@@ -871,7 +887,7 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         told += [Part("dtype", kind[1], kind.start(1)) for kind in listed if kind]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
         told = [part for part in told if not part.weak]
-    if len(kinds_in(text) - WIDE) > 1:
+    if len(kinds_in(of_products(text)) - WIDE) > 1:
         told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
     return told
 

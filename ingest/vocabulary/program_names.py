@@ -19,7 +19,7 @@ _IN_VERSION = r"(?=[`*]{0,2}(?: |[@=]{1,2})v?[0-9])"
 
 SPELLED = {
     "automodel": r"(?:NeMo[ -]?)?Auto-?Model",
-    "nemo": r"NeMo|NEMO|Nemo|nemo(?= (?:container|framework))",
+    "nemo": r"NeMo|NEMO|(?<!Mistral )Nemo|nemo(?= (?:container|framework))",
     "megatron-bridge": r"Megatron[ -]Bridge|MBridge",
     "megatron-deepspeed": r"[Mm]egatron-[Dd]eep[Ss]peed",
     "megatron-core": r"Megatron[ -][Cc]ore|MCore|Megatron-LM core|megatron-core",
