@@ -46,10 +46,14 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next(?: up)?[:,]"
     r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
     r"|\bat first\b|^\W*(?:originally|initially|previously|formerly|back then|until recently)\b"
+    r"|\b(?:for|till|until|by) (?:next (?:week|month|year|quarter)|tomorrow)\b|^\W*tomorrow\b"
+    r"|\bon (?:our|my|the) (?:to-?do )?list\b|\byet to\b|\bstill (?:to be|running|missing|queued)\b"
+    r"|^\W*(?:missing|untested|TB[DA]|to[ -]do)\b|\bwill come\b|\bas soon as\b"
+    r"|\bno (?:\w+ )?(?:numbers|results|measurements|figures) (?:for|on|with|at|from)\b"
     r"|\bcoming soon\b|\bfuture\b|\bupcoming\b|\broad-?map\b|\bgoing to\b"
     r"|\bwill (?:be )?(?:train|scal|add|try|tri|run|releas|arriv|support|mov|switch|extend)\w*"
-    r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tested|timed|measured"
-    r"|benchmarked|repeated)\b"
+    r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tried|tested|timed"
+    r"|measured|benchmarked|repeated)\b"
     r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
     r"|^\W*(?:as (?:a )?)?next(?: step)?,? (?:we|I)\b"
     r"|\b(?:we|I)(?:'d)? (?:(?:also|still|now|then) )*(?:want|intend|aim|mean|like) to (?:also )?"
@@ -84,6 +88,9 @@ _ADVISED = deferred(
     r"|^\W*(?:for|on|with|in case of)\b[^.,;]{0,50}, (?:please )?(?:set|use|raise|lower|reduce"
     r"|increase|drop|choose|pass|change|switch|start)\b|\b(?:should|must|has to|have to) be\b"
     r"|(?<!fp8 )(?<!bf16 )(?<!fp16 )\bsupports?\b(?! (?:from|by))"
+    r"|\b(?:script|program|tool) accepts\b|\busers? (?:can|could|may|might|must|should)\b"
+    r"|^\W*(?:ideally|(?:an )?alternative(?:ly)?|other options)\b|^\W*e\.g\."
+    r"|\bworks? (?:too|as well)\b|\balso works?\b|^\W*for [^.,;]{2,24} (?:consider|try)\b"
     r"|\bscales? (?:up )?to\b|\bsuppose\b|\bis (?:possible|optional|available|experimental)\b"
     r"|\b(?:max(?:imum|imal)?|largest|biggest) (?:possible |feasible )?(?:(?:micro|global|local)"
     r"[ -]?)?batch(?:[ -]sizes?)? (?:is|was|that|which|we)\b"
@@ -113,7 +120,10 @@ _FAILED = deferred(
     r"|\b(?:no|não|non) (?:cab[eí]|coub|cup|entra|entrò|ci sta)\w*"
     r"|\bне (?:помеща|помести|умеща|умести|влез|хвата|хвати)\w*"
     r"|[放装]不下|爆显存|載らな|乗らな|収まらな|들어가지 않"
-    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included)\b"
+    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included|done|tried)\b"
+    r"|\b(?:not (?:yet )?run|never (?:ran|run|tried|tested|trained|measured)) (?:\w+ )?"
+    r"(?:with|on|at|in)\b"
+    r"|\b(?:was|were|is|are) (?:left out|omitted)\b"
     r"|(?<!parallelism is )(?<!parallelism was )(?<!checkpointing is )(?<!checkpointing was )"
     r"(?<!recomputation is )(?<!recomputation was )(?<!accumulation is )(?<!accumulation was )"
     r"\bnot (?:yet )?(?:been )?(?:used|enabled)\b"
@@ -135,7 +145,12 @@ _ELSEWHERE = deferred(
     r"|belongs?)\b"
     r"|\bof the (?:appendix|supplement)\b"
     r"|\b(?:numbers|results|figures|values)\b.{0,40}\b(?:are|live) (?:in|on) (?:the|our|a) "
-    r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page)\b"
+    r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page|section|chapter)\b"
+    r"|^\s*(?:[-*+] )?!\[[^\[\]]{0,200}\]\(|^\W*\[[^\[\]]{1,120}\]\([^()]{1,200}\)\W*$"
+    r"|^[\s*+-]*\[ \] "
+    r"|^\W*(?:fig(?:ure)?\.? [0-9]+[.:] )?(?:\w+ )?(?:loss|perplexity|accuracy|convergence)"
+    r" (?:curves?|plots?|comparisons?|with|on|for|over)\b"
+    r"(?!.*(?:throughput|speed|time|memory|table))"
     r"|^\W*(?:the |all |our )?(?:checkpoints?|weights|tokeni[sz]ers?)\b.{0,20}"
     r"\b(?:converted|exported|quanti[sz]ed|merged|trained)\b"
     r"|\balso (?:report|show|give|list)\w*\b.{0,60}\bin (?:table|fig(?:ure)?)\.? [0-9]"
@@ -169,9 +184,10 @@ _BESIDE = deferred(
     r"|debug\w* (?:runs?|jobs?) |(?:smoke|unit|regression|integration|CI) tests? (?:uses?|used"
     r"|runs?|ran|is|are|was|were|needs?|takes?)\b"
     r"|hyper-?param\w* (?:(?:is|are|was|were) )?(?:tuned|searched|swept|search|tuning|sweeps?)\b"
+    r"|(?:judge|verifier|grader|sandbox|evaluator)s? (?:is|are|was|were|runs?|ran|uses?|used) "
     r"|accuracy (?:runs? |experiments? |tests? )"
     r"|convergence (?:(?:is|was) (?:check|test|verif|valid|confirm)\w*|runs? |tests? )"
-    r"|base (?:model|checkpoint) (?:was|is|has) "
+    r"|base (?:model|checkpoint) (?:(?:was|is) (?:pre-?)?trained|has) "
     r"|production (?:\w+ )?(?:training|runs?|jobs?|models?) "
     r"|(?:final|full|real|actual|next|later|main|larger) (?:\w+ ){1,2}will (?:use|need|take|run) "
     r"|(?:fine-?tuning|alignment|RLHF|SFT|distillation|annealing) (?:afterwards?|later|after that) "
@@ -195,7 +211,7 @@ _BESIDE = deferred(
     r"|completions|responses|outputs|videos)\b",
     re.IGNORECASE,
 )
-"""What is done beside the training that is measured, and is of no row: scores are computed, a
+"""Work beside the training that is measured, which is of no row: scores are computed, a
 search, a test of the code, checkpoints written, the first steps of a run."""
 
 _ANOTHER_MODEL = re.compile(
@@ -268,7 +284,7 @@ _FORETOLD = deferred(
     r"|\bbest (?:of|among) (?:\w+ ){0,3}[0-9]|\b(?:best|fastest|optimal)(?: \w+)? (?:is|was)\b",
     re.IGNORECASE,
 )
-"""What is foretold of runs, was seen in others too, or is the best of several."""
+"""Numbers foretold of runs, seen in others too, or of the best of several."""
 
 _FORESEES = ("apolat", "roject", "redict", "imula", "stimate", "heoretical", " tokens", "same ",
              "imilar", " hold", "onfirm", "best ", "fastest", "ptimal")  # fmt: skip
@@ -289,7 +305,7 @@ _OF_NO_RUN = deferred(
     r".{0,30}\b(?:on|with|using)\b.{0,30}[0-9]"
     r"|^\W*(?:for|at|during|in) (?:the |our |all )?(?:serving|inference|deployment|decoding"
     r"|generation|rollouts?|test(?:ing)?(?:[ -]time)?|eval(?:uation)?(?:[ -]time)?|validation"
-    r"|debug(?:ging)?|(?:data )?pre-?processing|tokeni[sz]ation|baselines?"
+    r"|debug(?:ging)?|(?:data )?pre-?processing|tokeni[sz]ation|baselines?(?! and\b)"
     r"|accuracy|convergence|hyper-?param\w* (?:search|tuning|sweeps?))\b(?!:)"
     r"|\b(?:serves?|serving|handles?)\b[^.;]{0,24}[0-9] (?:\w+ )?(?:users|requests|clients|queries"
     r"|streams|sessions)\b"
@@ -341,6 +357,11 @@ _NOT_ALL = deferred(
     r"|\b(?:small|large|big|tiny)\w* (?:models?|runs?|networks?|variants?|jobs?)\b.{0,60}[0-9]"
     r".{0,40}\b(?:small|large|big|huge|rest)\w*(?: (?:ones?|models?|runs?))?\b.{0,20}[0-9]|"
     r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
+    r"|^\W*(?:for|with|at|on) (?:(?:very|such) )?(?:long|short|larg|small|big|high|low)\w* "
+    r"(?:sequences|contexts|models|batches|inputs|images|resolutions|runs|sizes|jobs),? we\b"
+    r"|\bexcepted\b|\b(?:leaving|putting|setting) [^.;,]{2,30} aside\b|[A-Z0-9]\w* aside,"
+    r"|(?<!all )(?<!each )\b(?:two|three|four|five|[2-9]) of (?:the|our|these) (?:[a-z0-9]+ )?"
+    r"(?:runs|experiments|models|rows|jobs|configurations)\b"
     r"|^\W*(?:(?:only |just )?one of|(?:only|just) one|another|a (?:second|third|further))"
     r" (?:the |our |these )?(?:runs?|experiments?|rows?|models?|jobs?|tests?)\b(?!.*:\W*$)"
     r"|^\W*(?:most|many|several|half|a few)(?: of)? (?:the |our |these )?(?:other )?(?:runs"
@@ -412,6 +433,7 @@ _SITE = deferred(
     r"|contains?|holds?|with|(?:is|was) (?:made (?:up )?|built )?of)\b"
     r"|(?:集群|机房|超算|算力中心)[^。；;0-9]{0,12}(?:有|共|由|包含)"
     r"|(?<!ている)(?<!した)(?<!使った)(?<!借りた)クラスタ(?:ー)?(?:には|は|に)"
+    r"|\b(?:compute|resources|hours) (?:was|were|is|are) (?:provided|granted|donated|sponsored)\b"
     r"|\breproducible on\b|\bthanks?\b|\bgrateful\b|\backnowledge\b"
     r"|\b(?:have|had|got|given) access to\b",
     re.IGNORECASE,
@@ -761,15 +783,47 @@ _COUNTED = deferred(
     r"(?! (?:runs?|rows?)\b)"
     r"|(?P<work>(?:\b(?:without|no|with|full) )?(?:activation )?re-?comput\w+ FLOPs?\b)"
 )
-"""What is counted for a rate, and not what was done: `we count FLOPs without recomputation`."""
+"""Work that is counted for a rate, not what was done: `we count FLOPs without recomputation`."""
 
 
-def _uncounted(sentence: str) -> str:
+_HOURS = deferred(
+    r"(?<![\w.,-])[0-9][0-9,.]{0,12} ?[kKM]?[ -]?(?=(?:(?:NVIDIA|AMD) )?"
+    rf"(?:{SIGN}|(?:G|T|N)PU|card|device|accelerator|chip|node|core)"
+    r"(?:[ -](?:[0-9]+ ?GB|SXM\w*|PCIe))?"
+    r"(?:[ -](?:GPU|core|card|chip|node))?[- ](?:hours?|hrs?|days?|weeks?|months?|years?|minutes?"
+    r"|seconds?|h)\b)",
+    re.IGNORECASE,
+)
+"""A number of hours of devices, on however many of them: `3000 A100-hours`."""
+
+_TESTED_ON = deferred(
+    r"[^,;.|:()]{1,40}\((?:for |at |in |during )?(?:eval(?:uation)?|test(?:ing)?|inference"
+    r"|validation|val|serving|generation)(?: time| only)?\)",
+    re.IGNORECASE,
+)
+"""Settings of no training, as brackets behind them say: `batch size 64 (eval)`."""
+
+
+_UNITS_OF_HOURS = ("hour", "day", "week", "month", "year", "-h", "hrs")
+
+
+def _without_asides(sentence: str) -> str:
+    """A sentence with blanks for hours of devices, and for settings of tests, rates and rules."""
+    if any(map(sentence.__contains__, _UNITS_OF_HOURS)):
+        for hours in list(_HOURS.finditer(signed(sentence))):
+            sentence = sentence[: hours.start()] + _blank(hours[0]) + sentence[hours.end() :]
+    if "(" in sentence:
+        sentence = _TESTED_ON.sub(lambda found: _blank(found[0]), sentence)
     if ("comput" in sentence or "point" in sentence) and (found := _COUNTED.search(sentence)):
         begin, end = found.span("again" if found["again"] else "work")
         sentence = sentence[:begin] + " " * (end - begin) + sentence[end:]
     if "atch" in sentence and (" rate" in sentence or "base " in sentence or "lr" in sentence):
         sentence = _RULE.sub(lambda found: _blank(found[0]), sentence)
+    return sentence
+
+
+def _uncounted(sentence: str) -> str:
+    sentence = _without_asides(sentence)
     if "umber of " in sentence and (defined := _DEFINED.search(sentence)):
         begin, end = defined.span("whose")
         sentence = sentence[:begin] + _blank(defined["whose"]) + sentence[end:]
