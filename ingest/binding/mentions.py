@@ -134,6 +134,13 @@ class Paragraph:
         held = (each for each in self.sentences_placed() if 0 <= place - each[0] < len(each[1]))
         return next(((text, place - at) for at, text in held if place >= 0), ("", 0))
 
+    def sentences_from(self, cell: Cell) -> tuple[str, int]:
+        """The sentence of a cell with the few that follow it, and where it stands in them."""
+        sentence, at = self.sentence_at(cell)
+        every = [text for _, text in self.sentences_placed()]
+        first = every.index(sentence) if sentence in every else 0
+        return "".join(every[first : first + FOLLOWING]) if sentence else "", at
+
     def sentences_placed(self) -> Iterator[tuple[int, str]]:
         """Its sentences, and where in its text each begins."""
         at = 0
@@ -249,6 +256,9 @@ _OPENS_NO_TABLE = re.compile(
     r"|admonition|rubric|versionadded|versionchanged|deprecated)::)"
 )
 """A fence of code, or a directive of reStructuredText over prose."""
+
+FOLLOWING = 3
+"""Sentences of a paragraph, with the first, in which another may give some rows another value."""
 
 LABEL = 24
 """Letters of a label and what stands behind it in front of a value."""

@@ -27,6 +27,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.values import known
 from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 NOT_OF_THEM = {"model", "model_size", "parameters", "program", "network"}
 """Fields that a sentence gives for itself, and not to the models that it names."""
@@ -168,10 +169,17 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
         line.number: each
         for each in paragraphs_of(lines, tabled, tabled) if not each.heading for line in each.lines
     }  # fmt: skip
+    behind = dict[tuple[str, str, int, int], Mapping[str, Cell]]()
     for row in rows:
         model = name_of(row)
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
+            place = name, cell.text, cell.line, cell.column
+            if paragraph and place not in behind:
+                behind[place] = _said_behind(paragraph, name, cell, models)
+            if paragraph and (other := behind[place].get(model)):
+                row.cells[name] = other
+                continue
             sentence = paragraph.sentence_of(cell) if paragraph else ""
             if sentence and (apart := _APART.search(sentence)):
                 if model in _named(apart["whom"], models):
@@ -186,6 +194,31 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
                 row.cells[name] = cell._replace(text=value, scale=1.0)
             elif those and model not in those and not _is_of_others(sentence):
                 del row.cells[name]
+
+
+def _said_behind(
+    paragraph: Paragraph, name: str, cell: Cell, models: Mapping[str, float]
+) -> Mapping[str, Cell]:
+    """A cell of all models with the values that parts behind it in its sentence, or of the next
+    ones, give some of them by name: `TP 1; 30B: 2`."""
+    sentence, begin = paragraph.sentences_from(cell)
+    names = named_in(sentence[begin:], models) if sentence else ()
+    if not names or min(each.begin for each in names) == 0:
+        return {}
+    called, found = list(models), dict[str, Cell]()
+    plain, parts = parts_of(sentence[begin:], names, frozenset(range(len(called))))
+    for at, end, owners in parts if parts and parts[0][0] else parts[1:]:
+        told = said_in(plain[at:end], plain)
+        own = told.get(name) or as_before({name: cell}, plain[at:end]).get(name)
+        if name == "dtype" and len(formats := _FORMAT.findall(plain[at:end])) == 1:
+            own = cell._replace(text=formats[0])
+        if own and own.state == "value" and own.text != cell.text:
+            for each in owners:
+                found.setdefault(called[each], cell._replace(text=own.text, scale=own.scale))
+    return found
+
+
+_FORMAT = deferred(rf"(?<![\w/-]){NUMBER_FORMAT}(?![\w/-]| (?:master|weights?|grad|optim|states?))")
 
 
 def _own(told: Mapping[str, str], model: str) -> str | None:

@@ -909,7 +909,8 @@ def outcome_and_date(record: Record) -> None:
         if cell.state == "outcome" and _OF_ANOTHER.search(cell.text):
             continue
         if cell.state == "outcome" and "outcome" not in record.cells:
-            text = re.sub(r"^(?i:n/?a)?[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
+            text = re.sub(r"^(?i:n/?a)?[—–✗❌(\s-]+", "", plain(cell.text))
+            text = text[:-1] if text.endswith(")") and "(" not in text else text
             record.cells["outcome"] = cell._replace(text=text, state="value")
     notes = record.cells.get("notes")
     if notes is None:

@@ -46,7 +46,7 @@ _TEX_SIGN = r"(?:\\d?dagger|\\ast|\\star|\*{1,3}|[†‡§]|[a-h1-9](?![A-Za-z0-
 _IN_TEX = (
     r"(?:\\(?:tnote|textsuperscript|footnotemark|footnotetext)\s*[\[{]\s*"
     r"|(?=\$\s?(?:\{\})?\^\s*\{?\s*[^${}]{1,9}\}?\s*\$))"
-    rf"[{{}}^$\s]{{0,6}}(?P<sign>{_TEX_SIGN})\s*[\]}}$]{{1,3}}"
+    rf"[{{}}^$\s]{{0,6}}(?P<sign>{_TEX_SIGN}(?:\s?,\s?{_TEX_SIGN}){{0,3}})\s*[\]}}$]{{1,3}}"
 )
 """The sign of a note as LaTeX sets it: `\\tnote{a}`, `$^{\\dagger}$`."""
 
@@ -58,11 +58,15 @@ _NAMES_IN_TEX = {"\\dagger": "†", "\\ddagger": "‡", "\\ast": "*", "\\star": 
 def raised(text: str) -> str:
     """A row of LaTeX with its signs of notes as HTML has them.
 
-    >>> raised("low\\\\tnote{a} & $12^3$ & 8$^{\\\\dagger}$")
-    'low<sup>a</sup> & $12^3$ & 8<sup>†</sup>'
+    >>> raised("low\\\\tnote{a} & $12^3$ & 8$^{\\\\dagger,b}$")
+    'low<sup>a</sup> & $12^3$ & 8<sup>†</sup><sup>b</sup>'
     """
     return _TEX_MARK.sub(
-        lambda mark: f"<sup>{_NAMES_IN_TEX.get(mark['sign'], mark['sign'])}</sup>", text
+        lambda mark: "".join(
+            f"<sup>{_NAMES_IN_TEX.get(sign.strip(), sign.strip())}</sup>"
+            for sign in mark["sign"].split(",")
+        ),
+        text,
     )
 
 
@@ -71,7 +75,7 @@ _NOTE = re.compile(
     r"(?:\\(?:footnotesize|scriptsize|small)\s+)?(?:<(?!sup\b)[^<>]*>\s*)*)"
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?(?P<raised>[\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
     r"|\[\^(?P<named>[\w*†‡-]{1,24})\]|\[#?(?P<listed>[\w*-]{1,12})\](?=:|\s)"
-    r"|\^(?P<caret>[a-z1-9*†‡])(?=[\s:.)])"
+    r"|\^(?P<caret>[a-z1-9*†‡])(?:\^|(?=[\s:.)]))"
     rf"|{_IN_TEX.replace('<sign>', '<tex>')}|\\item\s*\[[\s$]*(?P<item>{_TEX_SIGN})[\s$]*\]"
     r"|\((?P<bracketed>[+#*~°†‡]{1,2})\)|(?P<sign>[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]{1,2})|\\?(?P<star>\*{1,3}|\\\*{1,3})(?![*\w]*\*))"
     r"[\s:.)={]*(?P<text>[^\s*].{2,400})"
@@ -190,15 +194,33 @@ _MARKED = re.compile(
 
 _KINDS = ("raised", "named", "listed", "caret", "tex", "item", "bracketed", "sign", "star")
 
-_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\$¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)])")
+_MAY_NOTE = re.compile(r"[\s>#+.-]*(?:[<\[*\\$¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#*~°†‡]|\^[\w*†‡][\s:.)^])")
 
 _SIGNS = re.compile(
     r"<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?([\w*†‡§]{1,3})[)\]]?\s*(?:</a>\s*)?</sup>"
-    r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=\W*$)"
+    r"|\[\^([\w*†‡-]{1,24})\]|\[#?([\w*-]{1,12})\]_?(?=(?:\W{0,3}\[#?[\w*-]{1,12}\]_?){0,3}\W*$)"
     r"|\(([+#*~°†‡]{1,2})\)$|(?<=[A-Za-z])\s?\(([1-9])\)$|(?<![0-9]\^)(?<!10)([¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§])"
     r"|(?<=[\w)%\]\s.†‡§])\\?(\*{1,3})(?=[†‡§]{0,2}$)"
     r"|(?:(?<=[A-Za-z0-9)%])\^([a-z*†‡])|(?<=[A-Za-z)%]{2})\^([1-9]))$"
+    r"|(?<=[\w)%^])\^([a-z1-9*†‡])\^"
 )
+
+_SEVERAL = re.compile(
+    r"(?P<open><sup[^<>]*>|\[[\^#]?)(?P<signs>\s*[\w*†‡§]{1,3}(?:\s?,\s?\^?[\w*†‡§]{1,3}){1,4}\s*)"
+    r"(?P<close></sup>|\]_?)"
+)
+"""Signs of several notes in one: `<sup>a,b</sup>`, `[1, 2]`."""
+
+
+def _each_alone(text: str) -> str:
+    return _SEVERAL.sub(
+        lambda found: "".join(
+            f"{found['open']}{sign.strip(' ^')}{found['close']}"
+            for sign in found["signs"].split(",")
+        ),
+        text,
+    )
+
 
 _EMPHASIS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
 
@@ -214,7 +236,7 @@ def noted(texts: Iterable[str], notes: Mapping[str, Sequence[Note]], end: int) -
     for text in texts if notes else ():
         if len(text) > LONGEST or not _MAY_SIGN.search(text):
             continue
-        for found in _SIGNS.finditer(_EMPHASIS.sub(r"\2", text).strip()):
+        for found in _SIGNS.finditer(_each_alone(_EMPHASIS.sub(r"\2", text)).strip()):
             sign = next(filter(None, found.groups())).translate(_RAISED)
             each = notes.get(sign, ())
             at = bisect_left(each, end, key=lambda note: note.line.number)
@@ -245,7 +267,7 @@ _SPOKEN = deferred(
 )
 """A sign that a sentence is about: `marked with ¹`, `rows with a †`."""
 
-_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#~°1-9]|\^[a-z1-9]$")
+_MAY_SIGN = re.compile(r"<sup|\[|[*¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]|\([+#~°1-9]|\^[a-z1-9]\^?$")
 
 
 def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> str:
@@ -269,7 +291,10 @@ def without_marks(text: str, notes: Mapping[str, Sequence[Note]], end: int) -> s
 
 _LAST_SIGN = re.compile(
     r"(?:<sup[^<>]*>\s*(?:<a[^<>]*>\s*)?[(\[]?[\w*†‡§]{1,3}[)\]]?\s*(?:</a>\s*)?</sup>"
-    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}\]_?|\s?\([+#*~°†‡]{1,2}\)|(?<=[A-Za-z])\s?\([1-9]\)|(?<!10)[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]"
+    r"|<sup[^<>]*>[\w*†‡§]{1,3}(?:\s?,\s?[\w*†‡§]{1,3}){1,4}</sup>"
+    r"|\^[a-z1-9*†‡]\^"
+    r"|\s?\[\^[\w*†‡-]{1,24}\]|\s\[#?[\w*-]{1,12}(?:, ?[\w*-]{1,3}){0,4}\]_?"
+    r"|\s?\([+#*~°†‡]{1,2}\)|(?<=[A-Za-z])\s?\([1-9]\)|(?<!10)[¹²³⁴-⁹ᵃᵇᶜᵈᵉᶠ†‡§]"
     r"|(?<=[A-Za-z0-9)%])\^[a-z*†‡]|(?<=[A-Za-z)%]{2})\^[1-9]"
     r"|(?<!\*)\*{1,3})$"
 )

@@ -30,7 +30,14 @@ _AT_ANOTHER_TIME = deferred(
     r"\b(?:last|previous) (?:year|month|week|time|spring|summer|autumn|winter)\b"
     r"|\b(?:years?|months?|weeks?) ago\b"
     r"|\b(?:earlier|previous|prior|old|older|past) (?:versions?|runs?|works?|results?|experiments?"
-    r"|papers?|tests?|jobs?|tables?|posts?|releases?|pages?|measurements)\b"
+    r"|papers?|tests?|jobs?|tables?|posts?|releases?|pages?|measurements|numbers|figures|timings"
+    r"|README|blog|docs|documentation|wiki|reports?|(?:cluster|set-?up|system|machines?|server"
+    r"|hardware) (?:had|used))\b|^\W*(?:we|I|it|this) used to (?:run|use|train|have|be|set)\b"
+    r"|^\W*(?:before|prior to|until) (?:(?:this|the|that) (?:\w+ )?(?:fix|change|update|patch"
+    r"|commit|release|version|upgrade|switch|merge|rewrite|refactoring)\b"
+    r"|(?:version |release |v)[0-9])"
+    r"|^\W*(?:in |with )?(?:the )?(?:version |release |v)[0-9][\w.]* (?:the (?:\w+ ){0,3})?"
+    r"(?:used|had|(?:was|were)(?! (?:used|installed|run|tested|benchmarked|measured)))\b"
     r"|(?<!repeated the )(?<!repeat the )(?<!reran the )"
     r"\bcompar(?:e[ds]?|isons?|ing) (?:it |them |this |ours |these )?(?:with|to|against)\b"
     r"|\b(?:in|by) contrast\b|\bcontrary to\b|\bas opposed to\b"
@@ -39,10 +46,14 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next(?: up)?[:,]"
     r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
     r"|\bat first\b|^\W*(?:originally|initially|previously|formerly|back then|until recently)\b"
+    r"|\b(?:for|till|until|by) (?:next (?:week|month|year|quarter)|tomorrow)\b|^\W*tomorrow\b"
+    r"|\bon (?:our|my|the) (?:to-?do )?list\b|\byet to\b|\bstill (?:to be|running|missing|queued)\b"
+    r"|^\W*(?:missing|untested|TB[DA]|to[ -]do)\b|\bwill come\b|\bas soon as\b"
+    r"|\bno (?:\w+ )?(?:numbers|results|measurements|figures) (?:for|on|with|at|from)\b"
     r"|\bcoming soon\b|\bfuture\b|\bupcoming\b|\broad-?map\b|\bgoing to\b"
     r"|\bwill (?:be )?(?:train|scal|add|try|tri|run|releas|arriv|support|mov|switch|extend)\w*"
-    r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tested|timed|measured"
-    r"|benchmarked|repeated)\b"
+    r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tried|tested|timed"
+    r"|measured|benchmarked|repeated)\b"
     r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
     r"|^\W*(?:as (?:a )?)?next(?: step)?,? (?:we|I)\b"
     r"|\b(?:we|I)(?:'d)? (?:(?:also|still|now|then) )*(?:want|intend|aim|mean|like) to (?:also )?"
@@ -80,7 +91,12 @@ _ADVISED = deferred(
     r"|switch|start)\b"
     r"|\b(?:should|must|has to|have to) be\b"
     r"|(?<!fp8 )(?<!bf16 )(?<!fp16 )\bsupports?\b(?! (?:from|by))"
-    r"|\bscales? (?:up )?to\b|\bsuppose\b|\bis possible\b"
+    r"|\b(?:script|program|tool) accepts\b|\busers? (?:can|could|may|might|must|should)\b"
+    r"|^\W*(?:ideally|(?:an )?alternative(?:ly)?|other options)\b|^\W*e\.g\."
+    r"|\bworks? (?:too|as well)\b|\balso works?\b|^\W*for [^.,;]{2,24} (?:consider|try)\b"
+    r"|\bscales? (?:up )?to\b|\bsuppose\b|\bis (?:possible|optional|available|experimental)\b"
+    r"|\b(?:max(?:imum|imal)?|largest|biggest) (?:possible |feasible )?(?:(?:micro|global|local)"
+    r"[ -]?)?batch(?:[ -]sizes?)? (?:is|was|that|which|we)\b"
     r"|^\W*(?:imagine|consider(?! (?:the )?(?:memory|table|following))|picture|say,"
     r"|(?:let us|let's) (?:say|assume|imagine|consider|take)"
     r"|assum(?:e|ing)\b(?!.*\b(?:peak|T?FLOP))|stell(?:en Sie sich| dir)|angenommen|imaginons"
@@ -95,6 +111,7 @@ _FAILED = deferred(
     r"^\W*(?:OOMs?|out of memory) (?:with|at|for|when|on|in|beyond|above|from)\b"
     r"|\balso tried\b[^.;]{0,60},? (?:which|but)\b"
     r"|\bOOM(?:s|ed|['’]d)\b(?! (?:row|cell|entr|mark|mean))"
+    r"|\b(?:ga[vt]e|gives?|g[eo]ts?|produc\w+|hits?|went|goes|to|result\w* in|bec[oa]me) NaNs?\b"
     r"|\bdiverge[sd]?\b|\bdid(?: not|n['’]t)\b(?! (?:use|apply|need) (?:any )?(?:(?:gradient|batch"
     r"|activation) (?:accumulation|check-?pointing|recomputation)"
     r"|(?:tensor|pipeline|model|context|expert)[a-z, ]{0,24}[ -]parallelism)\b"
@@ -106,7 +123,10 @@ _FAILED = deferred(
     r"|\b(?:no|não|non) (?:cab[eí]|coub|cup|entra|entrò|ci sta)\w*"
     r"|\bне (?:помеща|помести|умеща|умести|влез|хвата|хвати)\w*"
     r"|[放装]不下|爆显存|載らな|乗らな|収まらな|들어가지 않"
-    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included)\b"
+    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|tested|measured|included|done|tried)\b"
+    r"|\b(?:not (?:yet )?run|never (?:ran|run|tried|tested|trained|measured)) (?:\w+ )?"
+    r"(?:with|on|at|in)\b"
+    r"|\b(?:was|were|is|are) (?:left out|omitted)\b"
     r"|(?<!parallelism is )(?<!parallelism was )(?<!checkpointing is )(?<!checkpointing was )"
     r"(?<!recomputation is )(?<!recomputation was )(?<!accumulation is )(?<!accumulation was )"
     r"\bnot (?:yet )?(?:been )?(?:used|enabled)\b"
@@ -116,11 +136,24 @@ _FAILED = deferred(
 
 _ELSEWHERE = deferred(
     r"\bcan be found\b|\bsee (?:below|above|also|section|appendix|the)\b"
+    r"|^\W*see [^.;:]{3,24} for\b|\b(?:are|is|see) (?:\w+ )?(?:in|at|on|under)? ?[`\[(]{0,2}"
+    r"[\w/-]+\.(?:md|rst|txt|csv|html|ipynb|json|pdf|log)\b|\bREADME of\b"
+    r"|\btable (?:in|of|from) (?:the|our) (?:next|last|first|second"
+    r"|other|previous|paper|appendix)\b"
+    r"|^\W*(?:the )?(?:results|numbers|figures|values|times|rates)"
+    r" (?:with|on|for|at|in|using|from) [^.;:]{2,40}? (?:are|were|look)"
+    r" (?:\w+ )?(?:similar|comparable|the same|identical|close|worse|better|lower|higher|within)\b"
     r"|^\W*(?:the )?(?:fig(?:ure)?\.?|plot|chart|(?:\w+ )?curves?)\b(?!.*\btables?\b)"
-    r"[^.;:]{0,30}?\b(?:is|are|was|were|shows?|plots?|compares?|comes?|came|stems?|belongs?)\b"
+    r"(?: in fig\.)?[^.;:]{0,30}?\b(?:is|are|was|were|shows?|plots?|compares?|comes?|came|stems?"
+    r"|belongs?)\b"
     r"|\bof the (?:appendix|supplement)\b"
     r"|\b(?:numbers|results|figures|values)\b.{0,40}\b(?:are|live) (?:in|on) (?:the|our|a) "
-    r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page)\b"
+    r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page|section|chapter)\b"
+    r"|^\s*(?:[-*+] )?!\[[^\[\]]{0,200}\]\(|^\W*\[[^\[\]]{1,120}\]\([^()]{1,200}\)\W*$"
+    r"|^[\s*+-]*\[ \] "
+    r"|^\W*(?:fig(?:ure)?\.? [0-9]+[.:] )?(?:\w+ )?(?:loss|perplexity|accuracy|convergence)"
+    r" (?:curves?|plots?|comparisons?|with|on|for|over)\b"
+    r"(?!.*(?:throughput|speed|time|memory|table))"
     r"|^\W*(?:the |all |our )?(?:checkpoints?|weights|tokeni[sz]ers?)\b.{0,20}"
     r"\b(?:converted|exported|quanti[sz]ed|merged|trained)\b"
     r"|\balso (?:report|show|give|list)\w*\b.{0,60}\bin (?:table|fig(?:ure)?)\.? [0-9]"
@@ -144,6 +177,46 @@ _ELSEWHERE = deferred(
     re.IGNORECASE,
 )
 
+_BESIDE = deferred(
+    r"^\W*(?:(?:the|all|our|these) )*(?:"
+    r"(?!.*\b(?:throughput|speed|train\w*|times?)\b)(?:[\w@./-]+ ){0,3}?(?:accurac(?:y|ies)"
+    r"|perplexit(?:y|ies)|scores?|BLEU|ROUGE|MMLU|GSM8K|HellaSwag|mAP|WER|FID|(?:downstream"
+    r"|(?:zero|few)-shot) \w+|(?:validation|eval(?:uation)?|test) loss(?:es)?)\b(?! and\b|/|,)"
+    r"[^.;,]{0,30}?\b(?:evaluated|measured|computed|calculated|scored|assessed"
+    r"|uses? (?:beam|greedy))\b"
+    r"|debug\w* (?:runs?|jobs?) |(?:smoke|unit|regression|integration|CI) tests? (?:uses?|used"
+    r"|runs?|ran|is|are|was|were|needs?|takes?)\b"
+    r"|hyper-?param\w* (?:(?:is|are|was|were) )?(?:tuned|searched|swept|search|tuning|sweeps?)\b"
+    r"|(?:judge|verifier|grader|sandbox|evaluator)s? (?:is|are|was|were|runs?|ran|uses?|used) "
+    r"|accuracy (?:runs? |experiments? |tests? )"
+    r"|convergence (?:(?:is|was) (?:check|test|verif|valid|confirm)\w*|runs? |tests? )"
+    r"|base (?:model|checkpoint) (?:(?:was|is) (?:pre-?)?trained|has) "
+    r"|production (?:\w+ )?(?:training|runs?|jobs?|models?) "
+    r"|(?:final|full|real|actual|next|later|main|larger) (?:\w+ ){1,2}will (?:use|need|take|run) "
+    r"|(?:fine-?tuning|alignment|RLHF|SFT|distillation|annealing) (?:afterwards?|later|after that) "
+    r"|(?:other|some|many|several|most) (?:teams?|groups|labs|people|authors|papers|works|projects"
+    r"|companies|users) "
+    r"|reference (?:numbers|results|values|figures|timings) (?:is|are|was|were"
+    r"|uses?|used|comes?|came)\b"
+    r"|(?:first [0-9][0-9,.]*k? (?:warm-?up )?|warm-?up )(?:steps|iterations|phase|period|stage) "
+    r"(?:uses?|used|(?:is|are|was|were) (?:run|done|made|trained) )"
+    r"|(?:checkpoints?|weights)\b.{0,20}\b(?:saved|written|stored|loaded|dumped|evaluated)\b"
+    r"[^.;,]*\b(?:by|from|on|with|using)\b)"
+    r"|^\W*(?:warm-?up: )?(?:in|for|during)? ?(?:the )?(?:first [0-9][0-9,.]*k? (?:steps"
+    r"|iterations)|warm-?up(?: phase| period| steps)?)\b"
+    r"(?!.*(?:measur|averag|throughput|time|speed)),? (?:the|a|we|it|global|micro|batch|use[sd]?)\b"
+    r"|^\W*on [^.;:]{3,40}?,? the same (?:\w+ )?(?:takes|took|needs|needed|runs?|ran|gets?|got|gave"
+    r"|gives|reach\w*|is|was)\b"
+    r"|^\W*(?:in|for) (?:the )?fig(?:ure)?s?\.? [0-9](?!.*\btables?\b)"
+    r"|^\W*(?:we|I) (?:evaluated?|score) [^.;]*\b(?:lm[-_ ]eval\w*|harness|accurac(?:y|ies)"
+    r"|perplexity|downstream|zero-shot|few-shot)\b"
+    r"|^\W*(?:we|I) (?:generated?|sampled?) (?:the |all |our )?(?:samples?|images|texts?"
+    r"|completions|responses|outputs|videos)\b",
+    re.IGNORECASE,
+)
+"""Work beside the training that is measured, which is of no row: scores are computed, a
+search, a test of the code, checkpoints written, the first steps of a run."""
+
 _ANOTHER_MODEL = re.compile(
     r"\W*(?:the |our |its |their )?(?:teachers?|predecessors?)(?=[ ,(:])(?! (?:and|forcing)\b)",
     re.IGNORECASE,
@@ -158,6 +231,7 @@ _NAMES_OF_OTHERS = (
 
 _OF_OTHERS = deferred(
     r"(?i:\bthe (?:original|official|released|published) (?:\w+ )?(?:models?|papers?|training|runs?"
+    r"|checkpoints?"
     r"|authors?|implementation|recipe)\b)"
     r"|(?i:^\W*the (?:original|official|published|reference|authors['’]?) (?:\w+ )?"
     r"(?:config(?:uration)?|settings?|setup|recipe|scripts?|implementation)\b"
@@ -167,7 +241,7 @@ _OF_OTHERS = deferred(
     r"|(?i:\b(?:our|an|the) (?:earlier|previous|older) (?:report|paper|post|page|version"
     r"|release)\b)"
     r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
-    r"|trains?|trained|claims?|states?|measured?|measures)\b)"
+    r"|trains?|trained|claims?|states?|measured?|measures|was trained|were trained)\b)"
     r"|\b[Tt]he original [A-Z][\w.-]* (?:was|is|were|used|had)\b"
     r"|\b[A-Z]\w+['’]s [A-Z][\w.-]* (?:was|were|has been|used|uses)\b"
     r"|(?:^|[,(] ?)(?!(?:We|I|They|It|This|These|Those|Model|Models|Everything|All|Each|Both"
@@ -176,11 +250,11 @@ _OF_OTHERS = deferred(
     r"[A-Z][\w.&-]*(?: (?:et al\.?|and [A-Z][\w-]*|team|Research|AI|[A-Z][\w-]*))*,? "
     r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
     r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?|blogs?"
-    r"|READMEs?|docs|documentation|website|white ?papers?|press release)\b"
+    r"|reference|READMEs?|docs|documentation|website|white ?papers?|press release)\b"
     r"|(?i:\bvendors?\b|\b(?:for|as a) (?:reference|comparison)\b(?!.*[:：][\s*_]*$))"
     r"|\bet al\b|^\W*(?:The )?(?:original )?" + _NAMES_OF_OTHERS + r"[\w.-]*(?: [0-9.]+[BM]?)?"
     r"(?: team| paper| authors)? (?:originally )?(?:used?|uses|took|had|has|needed)\b"
-    r"|\b[Ii]n \[[0-9]{1,3}\]|(?i:\b(?:team|authors|colleagues?|others|someone|people)\b.{0,24}"
+    r"|\b[Ii]n \[[0-9]{1,3}\]|(?i:\b(?:teams?|authors|colleagues?|others|someone|people)\b.{0,24}"
     r"\b(?:trains?|trained|uses?|used|gets?|got|reports?|ran|runs)\b)"
     r"|(?:^|[,(] ?)(?:[A-Z]\w*[A-Z0-9]|[A-Z][\w-]*-[0-9])[\w-]*(?: [0-9][\w.]*)? "
     r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?) "
@@ -199,6 +273,26 @@ _ENGINE = (
 )
 """Programs that serve models and train none."""
 
+_FORETOLD = deferred(
+    r"\bextrapolat\w+|\bproject(?:ed|ions?) (?:to|for|of)\b|\bpredicts?\b|\bsimulators?\b"
+    r"|\b(?:is|are|was|were) (?:\w+ )?(?:estimated|predicted|simulated) (?:for|at|on|to)\b"
+    r"|^\W*(?:simulated|estimated|predicted) (?:for|on|at|with)\b"
+    r"|\b(?:estimates?|predictions|simulations)\b[^.;:]{0,24}?\b(?:is|are|was|were|assumes?|for)\b"
+    r"|\btheoretical (?:memory|throughput|speed|(?:step )?time)\b"
+    r"|[0-9] ?[TB](?:illion)? tokens\b[^.;:]{0,40}?\b(?:takes?|needs?)\b[^.;:]{0,24}"
+    r"\b(?:days|hours|weeks|months)\b"
+    r"|\b(?:same|similar) (?:trends?|picture|behaviou?r|patterns?|conclusions?|observations?)\b"
+    r"|\bsimilar results\b|\b(?:results?|trends?|conclusions?|findings?)\b[^.;]{0,20}? holds?\b"
+    r"|\bconfirm(?:s|ed) (?:this|that|these|it|the)\b"
+    r"|\bbest (?:of|among) (?:\w+ ){0,3}[0-9]|\b(?:best|fastest|optimal)(?: \w+)? (?:is|was)\b",
+    re.IGNORECASE,
+)
+"""Numbers foretold of runs, seen in others too, or of the best of several."""
+
+_FORESEES = ("apolat", "roject", "redict", "imula", "stimate", "heoretical", " tokens", "same ",
+             "imilar", " hold", "onfirm", "best ", "fastest", "ptimal")  # fmt: skip
+"""In every sentence that tells it."""
+
 _OF_NO_RUN = deferred(
     r"\b(?:served|hosted|deployed) (?:from|on|with|by|in|at|via)\b|\brents?\b|\brented (?:out"
     r"|for)\b"
@@ -212,8 +306,10 @@ _OF_NO_RUN = deferred(
     r"|data|dataset|corpus|samples|images)\b[^.;]{0,30}\b(?:is|are|was|were|been) (?:\w+ )?"
     r"(?:(?:pre-?)?(?:comput|cach|encod|generat|label|annotat|extract|index|caption)\w*|built)\b"
     r".{0,30}\b(?:on|with|using)\b.{0,30}[0-9]"
-    r"|^\W*(?:for|at|during|in) (?:the )?(?:serving|inference|deployment|decoding|generation"
-    r"|rollouts?|test(?:ing)?(?:[ -]time)?|eval(?:uation)?(?:[ -]time)?|validation)\b(?!:)"
+    r"|^\W*(?:for|at|during|in) (?:the |our |all )?(?:serving|inference|deployment|decoding"
+    r"|generation|rollouts?|test(?:ing)?(?:[ -]time)?|eval(?:uation)?(?:[ -]time)?|validation"
+    r"|debug(?:ging)?|(?:data )?pre-?processing|tokeni[sz]ation|baselines?(?! and\b)"
+    r"|accuracy|convergence|hyper-?param\w* (?:search|tuning|sweeps?))\b(?!:)"
     r"|\b(?:serves?|serving|handles?)\b[^.;]{0,24}[0-9] (?:\w+ )?(?:users|requests|clients|queries"
     r"|streams|sessions)\b"
     rf"|\b{_ENGINE} (?:workers?|engines?|servers?|instances?)\b|^\W*{_ENGINE}\b|\b(?:with|by"
@@ -234,13 +330,20 @@ _OF_NO_RUN = deferred(
 """Machines that serve a model, prepare its data, are let to others, or of which is only heard."""
 
 _EFFECT = deferred(
-    r"^\W*(?:with(?:out)?|turning (?:on|off)|enabling|disabling|switching(?: (?:on|off))?|adding"
+    r"^\W*(?:(?:the )?(?:peak )?(?:memory|throughput|speed|MFU|step time|performance)(?: usage)? )?"
+    r"(?:with(?:out)?|turning (?:on|off)|enabling|disabling|switching(?: (?:on|off))?|adding"
     r"|removing|dropping|replacing)\b(?! (?:these|this|all|our|the (?:settings?|set-?up|config)))"
     r"(?!.*\b(?:we|our|all|every) (?:\w+ )?(?:use[sd]?|train(?:ed)?|ran|run|measure[sd]?)\b)"
     r"[^.;:]{3,80}?\b(?:drop|ris|rose|fall|fell|increas|decreas|reduc|sav|cost|gain|improv|grow"
     r"|grew|shrink|slow|speed|lower|rais|higher|more|less|faster|hurt|help)\w*\b"
     r"(?=[^;:]*[0-9] ?(?:%|x\b|×|percent|[GM]i?B|times)|\W*$)"
-    r"|^\W*on [^.;:]{3,40}? the (?:rates|numbers|results|figures|values|times) (?:are|were|is)"
+    r"|^\W*(?:on|using|with|scaling to) [^.;:,]{2,40} (?:is|was|gives?|gave|scales?|shows?|yields?)"
+    r" (?:\w+ ){0,2}linear"
+    r"|^\W*(?:on|using|at|with|in) [^.;:]{3,40}?,? (?:the )?(?:throughput|speed|performance|memory"
+    r"|(?:step |iteration )?time|MFU|utili[sz]ation) (?:\w+ )?(?:doubl|halv|drop|f[ae]ll|rise|rose"
+    r"|increas|decreas|grow|grew|improv|gets? |goes |went )"
+    r"|^\W*(?:on|with|in|at|using) [^.;:]{2,40}?,? the (?:rates|numbers|results|figures|values"
+    r"|times) (?:are|were|is)"
     r" (?:within|about|roughly|the same|similar|close|identical|almost|nearly|[0-9])"
     r"|\b(?:another|a (?:second|third|further|different)) set of (?:runs|experiments|tests"
     r"|measurements)\b(?!.*:\W*$)",
@@ -260,6 +363,15 @@ _NOT_ALL = deferred(
     r"|\b(?:small|large|big|tiny)\w* (?:models?|runs?|networks?|variants?|jobs?)\b.{0,60}[0-9]"
     r".{0,40}\b(?:small|large|big|huge|rest)\w*(?: (?:ones?|models?|runs?))?\b.{0,20}[0-9]|"
     r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
+    r"|^\W*(?:for|with|at|on) (?:(?:very|such) )?(?:long|short|larg|small|big|high|low)\w* "
+    r"(?:sequences|contexts|models|batches|inputs|images|resolutions|runs|sizes|jobs),? we\b"
+    r"|\bexcepted\b|\b(?:leaving|putting|setting) [^.;,]{2,30} aside\b|[A-Z0-9]\w* aside,"
+    r"|(?<!all )(?<!each )\b(?:two|three|four|five|[2-9]) of (?:the|our|these) (?:[a-z0-9]+ )?"
+    r"(?:runs|experiments|models|rows|jobs|configurations)\b"
+    r"|^\W*(?:(?:only |just )?one of|(?:only|just) one|another|a (?:second|third|further))"
+    r" (?:the |our |these )?(?:runs?|experiments?|rows?|models?|jobs?|tests?)\b(?!.*:\W*$)"
+    r"|^\W*(?:most|many|several|half|a few)(?: of)? (?:the |our |these )?(?:other )?(?:runs"
+    r"|experiments|models|rows|results|measurements|tests|numbers|configurations|jobs|entries)\b"
     r"|\b(?:everything|all|any)(?: else)? (?:but|except(?:ing)?|apart from|other than|save)"
     r"(?: for)? (?:the )?(?-i:[A-Z0-9])"
     r"|\bthe (?:smallest|largest|biggest|smaller|larger|bigger) (?:\w+ )?(?:models?|ones?"
@@ -327,6 +439,7 @@ _SITE = deferred(
     r"|contains?|holds?|with|(?:is|was) (?:made (?:up )?|built )?of)\b"
     r"|(?:集群|机房|超算|算力中心)[^。；;0-9]{0,12}(?:有|共|由|包含)"
     r"|(?<!ている)(?<!した)(?<!使った)(?<!借りた)クラスタ(?:ー)?(?:には|は|に)"
+    r"|\b(?:compute|resources|hours) (?:was|were|is|are) (?:provided|granted|donated|sponsored)\b"
     r"|\breproducible on\b|\bthanks?\b|\bgrateful\b|\backnowledge\b"
     r"|\b(?:have|had|got|given) access to\b",
     re.IGNORECASE,
@@ -479,6 +592,17 @@ _TURNS = deferred(
 )
 """Where a sentence turns from others to its own runs: `they had 64, we use 8`."""
 
+_OPENS = deferred(
+    r"\W*(?:(?:in|at|on|for|during|until|before|prior to|with)\b(?! (?:contrast|line|accord\w*"
+    r"|agreement|keeping|addition|order|complian\w+|analogy|respect)\b| (?:an? |the )?"
+    r"(?:(?:fair(?:er)?|better|easier|direct) )?"
+    r"(?:comparison (?:with|to)|consisten\w+|compatib\w+|comparab\w+))"
+    r"[^,;，；—–]*|originally|initially|previously|formerly|back then"
+    r"|(?:\w+ ){1,3}ago|last \w+)[,，]\s*",
+    re.IGNORECASE,
+)
+"""When, where or for what something was done, in front of who did it: `For evaluation, we use`."""
+
 _CONTRASTS = deferred(
     r"\W*(?:unlike|instead of|in place of|rather than|in lieu of)\b", re.IGNORECASE
 )
@@ -492,7 +616,8 @@ def _own(sentence: str) -> str:
     if turn := _TURNS.search(sentence):
         head, tail = sentence[: turn.end()], sentence[turn.end() :]
         if _CONTRASTS.match(head) or _of_others(head):
-            return _blank(head) + _own(tail)
+            opens = _OPENS.fullmatch(head) and not sentence.rstrip(" *_").endswith((":", "："))
+            return _blank(head) + (_blank(tail) if opens else _own(tail))
     if not _of_others(sentence):
         return _uncounted(_uncompared(sentence))
     fronted = _FRONTED.match(sentence)
@@ -580,8 +705,11 @@ def _of_others(sentence: str) -> bool:
         return True
     if _OF_NO_RUN.search(sentence) or _EFFECT.search(sentence):
         return True
+    if any(map(sentence.__contains__, _FORESEES)) and _FORETOLD.search(sentence):
+        return not sentence.rstrip(" *_").endswith((":", "："))
     if _ANOTHER_MODEL.match(sentence) or any(
-        words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)
+        words.search(sentence)
+        for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE, _BESIDE)
     ):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
     sentence = _RAN_BY_DEFAULT.sub(" ", sentence)
@@ -589,8 +717,17 @@ def _of_others(sentence: str) -> bool:
     return others is not None and not _OF_OURS.search(sentence)
 
 
-_THAN = re.compile(r"\b(?:faster|slower|better|worse|higher|lower|cheaper|quicker) than\b.*")
+_THAN = re.compile(
+    r"\b(?:faster|slower|better|worse|higher|lower|cheaper|quicker) than\b.*"
+    r"|(?i:\b(?:relative to|normali[sz]ed (?:to|by)|with respect to"
+    r"|(?:computed|measured|calculated) against"
+    r"|(?:speed-?ups?|gains?|improvements?|savings?) (?:is |are )?(?:over|against))\b"
+    r"(?![^,;]*FLOP)[^,;]*)"
+)
 """Of what a sentence compares its own runs with."""
+
+_COMPARES = (" than ", "elative to", "ormali", "respect to", " against ", " over ")
+"""In every sentence that does."""
 
 
 _SUBJECT = deferred(
@@ -601,11 +738,11 @@ _SUBJECT = deferred(
 
 
 def _uncompared(sentence: str) -> str:
-    found = _THAN.search(sentence) if " than " in sentence else None
+    found = _THAN.search(sentence) if any(map(sentence.__contains__, _COMPARES)) else None
     if found is None:
         return sentence
     begin = 0 if _SUBJECT.match(sentence, 0, found.start()) else found.start()
-    return sentence[:begin] + _blank(sentence[begin:])
+    return sentence[:begin] + _blank(sentence[begin : found.end()]) + sentence[found.end() :]
 
 
 _COUNT = r"(?:[0-9][0-9,]*|one|an?|two|three|four|eight|sixteen|(?:a )?single)"
@@ -637,7 +774,63 @@ _DEFINED = deferred(
 on however many of them a job ran."""
 
 
+_RULE = deferred(
+    r"\b(?:base|reference) batch(?: sizes?)?\b[^.;,]*"
+    r"|\b(?:learning[ -]rates?|LR)\b(?:[^.;,]|\.[0-9]){0,30}?\b(?:for|scaled|tuned|rule)\b"
+    r"[^.;,]{0,24}\bbatch[^.;,]*|\blr ?= ?[0-9.e-]+ ?[*x×] ?[^.;,]{0,24}",
+    re.IGNORECASE,
+)
+"""The batch that a rule for learning rates begins with: `the rate is 0.1 for a batch of 256`."""
+
+_COUNTED = deferred(
+    r"(?:\b(?:MFU|T?FLOPs?)\b[^.;:]{0,24}?\b(?:count|comput|calculat|estimat|assum|deriv)\w*"
+    r"|\b(?:count|comput|calculat|estimat|assum)\w*\b[^.;:]{0,24}?\b(?:MFU|T?FLOPs?)\b"
+    r"|\b(?:formula|FLOP count)\b)[^.;:]{0,24}?(?P<again>\b(?:without|w/o|no|with|full|the)"
+    r" (?:any |full |selective )?(?:activation |gradient )?(?:re-?comput\w+|check-?pointing))"
+    r"(?! (?:runs?|rows?)\b)"
+    r"|(?P<work>(?:\b(?:without|no|with|full) )?(?:activation )?re-?comput\w+ FLOPs?\b)"
+)
+"""Work that is counted for a rate, not what was done: `we count FLOPs without recomputation`."""
+
+
+_HOURS = deferred(
+    r"(?<![\w.,-])[0-9][0-9,.]{0,12} ?[kKM]?[ -]?(?=(?:(?:NVIDIA|AMD) )?"
+    rf"(?:{SIGN}|(?:G|T|N)PU|card|device|accelerator|chip|node|core)"
+    r"(?:[ -](?:[0-9]+ ?GB|SXM\w*|PCIe))?"
+    r"(?:[ -](?:GPU|core|card|chip|node))?[- ](?:hours?|hrs?|days?|weeks?|months?|years?|minutes?"
+    r"|seconds?|h)\b)",
+    re.IGNORECASE,
+)
+"""A number of hours of devices, on however many of them: `3000 A100-hours`."""
+
+_TESTED_ON = deferred(
+    r"[^,;.|:()]{1,40}\((?:for |at |in |during )?(?:eval(?:uation)?|test(?:ing)?|inference"
+    r"|validation|val|serving|generation)(?: time| only)?\)",
+    re.IGNORECASE,
+)
+"""Settings of no training, as brackets behind them say: `batch size 64 (eval)`."""
+
+
+_UNITS_OF_HOURS = ("hour", "day", "week", "month", "year", "-h", "hrs")
+
+
+def _without_asides(sentence: str) -> str:
+    """A sentence with blanks for hours of devices, and for settings of tests, rates and rules."""
+    if any(map(sentence.__contains__, _UNITS_OF_HOURS)):
+        for hours in list(_HOURS.finditer(signed(sentence))):
+            sentence = sentence[: hours.start()] + _blank(hours[0]) + sentence[hours.end() :]
+    if "(" in sentence:
+        sentence = _TESTED_ON.sub(lambda found: _blank(found[0]), sentence)
+    if ("comput" in sentence or "point" in sentence) and (found := _COUNTED.search(sentence)):
+        begin, end = found.span("again" if found["again"] else "work")
+        sentence = sentence[:begin] + " " * (end - begin) + sentence[end:]
+    if "atch" in sentence and (" rate" in sentence or "base " in sentence or "lr" in sentence):
+        sentence = _RULE.sub(lambda found: _blank(found[0]), sentence)
+    return sentence
+
+
 def _uncounted(sentence: str) -> str:
+    sentence = _without_asides(sentence)
     if "umber of " in sentence and (defined := _DEFINED.search(sentence)):
         begin, end = defined.span("whose")
         sentence = sentence[:begin] + _blank(defined["whose"]) + sentence[end:]
