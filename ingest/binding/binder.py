@@ -133,6 +133,9 @@ OF_MACHINES = ("gpu", "gpus_per_node", "network")
 COUNTED = {"gpus", "nodes", "gpus_per_node"}
 """Fields in which rows of one set-up may differ."""
 
+OF_A_SHAPE = ("layers", "hidden", "heads", "kv_heads", "ffn_hidden", "vocab", "parameters")
+"""Fields of how the one model of a page is built."""
+
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
 
@@ -199,7 +202,7 @@ class Binder:
         self._backward = [statement.line for statement in backward]
         self._said_below = said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
-        self._uniform = agreed([self._plain(self._of_rows_above(each)) for each in of_all], UNIFORM)
+        self._uniform = self._said_of_all(of_all, rows)
         self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
@@ -238,6 +241,20 @@ class Binder:
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
+    def _said_of_all(
+        self, statements: Sequence[Statement], rows: Sequence[Record]
+    ) -> dict[str, Cell]:
+        """The values that statements say alike, if one does that stands not below the heading of a
+        model, or names one beside rows that do, and is of no training but what was measured."""
+        named = any("model" in row.cells for row in rows if row.tabled)
+        every = {id(each): self._plain(self._of_rows_above(each)) for each in statements}
+        of_rows = agreed([
+            every[id(each)] for each in statements
+            if not (self._of_no_row(each) or (named and "model" in each.values))
+        ], UNIFORM)  # fmt: skip
+        whole = agreed([*every.values()], UNIFORM)
+        return {n: c for n, c in of_rows.items() if n in whole}
+
     def _of_own_tables(
         self, statements: Sequence[Statement], rows: Sequence[Record]
     ) -> tuple[Set[str], Set[Section]]:
@@ -275,12 +292,12 @@ class Binder:
                 below.setdefault(around, []).append(each)
         if not below:
             return {}
-        said = agreed(statements, sorted(SETTINGS)).items()
+        settings = sorted({*SETTINGS, *(() if any(map(_names_its_model, rows)) else OF_A_SHAPE)})
+        said = agreed(statements, settings).items()
         whole = {name: cell for name, cell in said if cell.state == "value"}
         for row in rows:
             for name in [n for n, cell in whole.items() if differs_from(row.cells.get(n), cell)]:
                 del whole[name]
-        settings = sorted(SETTINGS)
         return {around: (agreed(told, settings), whole.keys()) for around, told in below.items()}
 
     def _set_up_of(self, section: Section, row: Said) -> dict[str, Cell]:
@@ -297,6 +314,12 @@ class Binder:
         """Whether a statement stands below the heading of a model, whose every run it is of, in a
         document with more of them."""
         return len(statement.section) > 1 and statement.section[-1] in self._headed
+
+    def _of_no_row(self, statement: Statement) -> bool:
+        """Whether a statement stands below the heading of a model, or of what is no training that
+        was measured."""
+        titles = (self.context.titles.get(at, "") for at in statement.section[1:])
+        return self._of_model(statement) or any(map(_OF_NO_TRAINING.search, titles))
 
     def _plain(self, statement: Statement) -> Statement:
         """A statement without the program that a heading names, which is of what stands below, and
@@ -718,6 +741,11 @@ class Binder:
         self._dumped = set(values)
 
 
+def _names_its_model(row: Record) -> bool:
+    """Whether a row prints which model it is of."""
+    return any(row.cells[name].line == row.line for name in NAMING if name in row.cells)
+
+
 def _is_other(name: str, own: Cell | None, said: Cell) -> bool:
     """Whether a row has another value of a field than is said: a device in fewer words is none."""
     if name == "gpu" and own is not None and own.state == said.state == "value":
@@ -725,6 +753,12 @@ def _is_other(name: str, own: Cell | None, said: Cell) -> bool:
         return line_of_other(own, said) != 0 or bool(held and told and held != told)
     return differs_from(own, said)
 
+
+_OF_NO_TRAINING = deferred(
+    r"\b(?:inference|serving|deploy\w*|eval\w*|generation|future|planned|upcoming|in progress"
+    r"|next (?:steps?|runs?)|related work|defaults?|recommend\w*)\b|推理|部署|推論|추론",
+    re.IGNORECASE,
+)
 
 _GIGABYTES = re.compile(r"([0-9]+) ?G(?:i?B|o)?\b", re.IGNORECASE)
 

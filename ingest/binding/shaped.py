@@ -113,7 +113,8 @@ def shaped(
 ) -> set[int]:
     """Fill in the shapes of the models of rows, in place, by tables or by what the text has `told`
     of models by their names; returns the lines that say them."""
-    used = set[int]()
+    records, used = list(records), set[int]()
+    _but_for_other_sizes(records)
     for record in records if models or told else ():
         shape = _shape(record, models) if record.tabled else {}
         if record.tabled and not shape and (model := record.cells.get("model")):
@@ -135,6 +136,34 @@ def shaped(
                 record.cells[name] = cell
                 used.add(cell.line)
     return used
+
+
+def _but_for_other_sizes(records: Sequence[Record]) -> None:
+    """Leave out the depth and the width that a text gives rows of models of different sizes, in
+    place, but for those that are as large as it makes them: it is of one of these."""
+    alike: dict[tuple[Cell, Cell], list[Record]] = {}
+    for record in records:
+        layers, hidden = record.cells.get("layers"), record.cells.get("hidden")
+        if layers and hidden and record.tabled and record.line not in (layers.line, hidden.line):
+            alike.setdefault((layers, hidden), []).append(record)
+    for (layers, hidden), rows in alike.items():
+        sizes = [size for row in rows if (size := _size(row))]
+        if not sizes or max(sizes) < OTHER_SIZE * min(sizes):
+            continue
+        whole = PER_LAYER * (number_of(layers) or 0.0) * (number_of(hidden) or 0.0) ** 2
+        for row in rows:
+            size = _size(row)
+            if size is None or not whole / OTHER_SIZE < size < whole * OTHER_SIZE:
+                for name in SHAPE:
+                    if name in row.cells and row.cells[name].line != row.line:
+                        del row.cells[name]
+
+
+OTHER_SIZE = 1.3
+"""How many times as large one model is as another that is no rounding of it."""
+
+PER_LAYER = 12
+"""Parameters of a layer, in squares of its width."""
 
 
 def sized(records: Iterable[Record], prose: Sequence[Line]) -> set[int]:

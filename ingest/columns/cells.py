@@ -7,7 +7,7 @@ the column expects. The grammar is `table_cell.lark`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from decimal import Decimal
 from functools import lru_cache
 
@@ -25,7 +25,7 @@ from assay.ingest.numbers.unmeasured import unmeasured
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
-from assay.ingest.schema.terminals import terminal
+from assay.ingest.schema.terminals import deferred, terminal
 from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.card_counts import SLICES, chips_in
 from assay.ingest.vocabulary.counted_settings import counted_in
@@ -903,8 +903,22 @@ _OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S*[A-Za-z]", re.IGNOR
 _NO_ROOM = re.compile(r"\W*(?:CUDA |GPU |torch\.)?(OOM|out of memory)(?![A-Za-z])", re.IGNORECASE)
 
 
-def outcome_and_date(record: Record) -> None:
-    """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
+_AT_ANOTHER = deferred(
+    r"(?:\boom(?:s|'?e?d)?|out of memory)\b\W{0,3}"
+    r"(?:(?:at|with|without|above|beyond|past|over|for|from|when|if|on|using|starting|already)\b"
+    r"|[>≥]|(?:bs|mbs|batch|seq\w*)\b)"
+    r"(?!(?: (?:the|about|around))* (?:[0-9]+ )?(?:steps?|iter\w*|epochs?|batch [0-9]|start\w*"
+    r"|init\w*|end|eval\w*|backward|first|second|last|min\w*|hours?|h|error)\b)",
+    re.IGNORECASE,
+)
+"""A remark on what is too much, beside what a run had: `OOM at micro-batch 32`."""
+
+
+def outcome_and_date(record: Record, measures: Set[str]) -> None:
+    """The outcome of a row, from whichever cell says it; the date that its notes begin with.
+
+    Of a row with a number in one of its `measures` they may tell what another would have come to.
+    """
     for cell in list(record.cells.values()):
         if cell.state == "outcome" and _OF_ANOTHER.search(cell.text):
             continue
@@ -924,6 +938,9 @@ def outcome_and_date(record: Record) -> None:
         return
     for child in tree.children:
         if not isinstance(child, Tree) or child.data not in ("date", "outcome"):
+            continue
+        of_another = child.data == "outcome" and _AT_ANOTHER.match(notes.text.strip(" *_`("))
+        if of_another and any(record.cells[n].state == "value" for n in measures & {*record.cells}):
             continue
         if child.data not in record.cells:
             text = str(child.children[0]).strip()

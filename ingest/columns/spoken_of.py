@@ -56,8 +56,9 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|halbe[rn]? Genauigkeit"
     ),
     ("seq_len",): (
-        r"\bseq(?:uence)?s?[ _-]?len\w*|\bsequences? (?:of|with|are|is|at|to)\b|\bseq\b"
-        r"|\bcontexts?\b(?!\s?paral)|\bctx\b|\bMSL\b|\bmax[ _-]?len\w*|\b(?:block|window)[ _-]size"
+        r"(?:\b|_)seq(?:uence)?s?[ _-]?len\w*|\bsequences? (?:of|with|are|is|at|to)\b|\bseq\b"
+        r"|\bcontexts?\b(?!\s?paral)|\bctx\b|\bMSL\b|(?:\b|_)max[ _-]?len\w*"
+        r"|\bcutoff[ _-]len|\b(?:block|window)[ _-]size"
         rf"|\b(?:{_CHANGED}|long|short|longer|shorter) (?:the )?(?:sequences?|inputs?|documents?)\b"
         r"|[0-9]k sequences\b|[0-9]k?[ -]tokens?\b"
         r"(?!\s?(?:/|per (?:s|GPU|device|step|batch|iter)|a second|in (?:all|total)|batch))"
@@ -92,9 +93,10 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|\bcheckpoint(?:s|ed|ing)? (?:every|each|all)\b|重计算|激活检查点|再計算|재계산"
     ),
     ("attention",): (
-        r"\b(?:flash|eager|fused|unfused|naive|vanilla"
-        r"|mem(?:ory)?[- ]efficient)[-_ ]?att(?:ention|n)\b"
-        r"|\b(?-i:FA-?[23]|SDPA)\b|\bxformers\b"
+        r"\b(?:flash|eager|fused|unfused|naive|vanilla|(?:Py)?Torch|math|Triton|cuDNN|TE|standard"
+        r"|plain|native|default|mem(?:ory)?[- ]efficient)[-_ ]?att(?:ention|n)\b"
+        r"|\b(?-i:FA-?[23])\b|\bsdpa\b|\bxformers\b|\bflash_attn\b"
+        r"|\batt(?:ention|n)[ _-](?:impl\w*|backends?|kernels?)\b|\battention ?[:=]"
     ),
     ("sequence_parallel",): r"\bsequence[- ]parallel\w*",
     ("gpus", "nodes"): (

@@ -142,6 +142,36 @@ def by_commas(text: str) -> str:
     return text.replace(" ", ",") if "=" in text and _ASSIGNED.search(text) else text
 
 
+def pairs_apart(text: str) -> str:
+    """A text with a sign between pairs that follow each other with a blank between them.
+
+    >>> pairs_apart("Layers: 22 Heads: 32 Hidden size: 2048"), pairs_apart("Cost: 32 GPUs: 4 nodes")
+    ('Layers: 22;Heads: 32;Hidden size: 2048', 'Cost: 32 GPUs: 4 nodes')
+    """
+    return _NEXT_PAIR.sub(_apart, text) if text.count(":") + text.count("=") > 1 else text
+
+
+def _apart(found: re.Match[str]) -> str:
+    """A pair, and a sign in place of the blank in front of the next, where its label is known or
+    the next has nothing but a number."""
+    words = found["key"].split()
+    labelled = any(known(" ".join(words[at:])) for at in range(len(words)))
+    if not (labelled or _NUMBER_THEN.match(found.string, found.end())):
+        return found[0]
+    return found["pair"] + ";".ljust(len(found[0]) - len(found["pair"]))
+
+
+_NEXT_PAIR = deferred(
+    r"(?P<pair>(?P<key>[A-Za-z][\w-]*(?: [\w-]+){0,3})[*_]{0,2} ?[:=][ *_]{0,4}"
+    r"[0-9](?:[0-9,.]{0,12}[0-9])?[kKMB]?)[ *_]{1,6}"
+    r"(?=[A-Za-z][\w-]*(?: [\w-]+){0,4}[*_]{0,2} ?[:=][ *_]{0,4}\w)"
+)
+"""A pair with a number, and behind it the label of the next: what that counts is not the number."""
+
+_NUMBER_THEN = deferred(
+    r"[^:=]{1,60}[:=][ *_]{0,4}[0-9][0-9,.]{0,12}[kKMB]?[ *_]*(?:$|[.,;](?:\s|$)|[A-Z][\w ]*[:=])"
+)
+
 _ASSIGNED = re.compile(
     rf"^(?=(?:[^=]*=){{2}})(?=.* {NUMBER_FORMAT}(?: |$))"
     rf"(?:(?:[a-z]\w*=[\w.]+|{NUMBER_FORMAT})(?: (?=\S)|\s*$)){{3,12}}$"

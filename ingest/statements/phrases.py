@@ -52,7 +52,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.statements.lists import by_commas
+from assay.ingest.statements.lists import by_commas, pairs_apart
 from assay.ingest.statements.sentences import (
     OF_FAMILIES,
     OTHERS,
@@ -485,7 +485,7 @@ def but_for_a_number(text: str) -> str:
 
 def _but_for_what_is_not(line: Line) -> Line:
     """A line with blanks for rows that it leaves out, and for what those that it opens have not."""
-    line = line._replace(text=but_for_a_number(line.text))
+    line = line._replace(text=but_for_a_number(pairs_apart(line.text)))
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
     if " against " in line.text:

@@ -26,7 +26,8 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 _CHANGES = deferred(
     r"\b(?:no|not|without|w/o?|off|disabled?|remov\w+|drop\w*|from|to|vs\.?|than|instead|half|halv\w+"
     r"|doubl\w+|twice|up to|or|if|when|until|above|below|oom\w*|fail\w*|needs?|except|but|while"
-    r"|taken out|lost|replac\w+|swapp\w+|exclud\w+|missing|drained|spare|dead|broken|fewer"
+    r"|faster|slower|better|worse|would|could|taken out|lost|replac\w+|swapp\w+|exclud\w+|missing"
+    r"|drained|spare|dead|broken|fewer"
     r"|(?:nodes?|cards?|GPUs?|hosts?) (?:(?:is|are|was|were|went) )?down)\b"
     r"|->|→|=>|[<>≤≥~]|^\W*[-–—]\s?[A-Za-z]",
     re.IGNORECASE,
@@ -46,7 +47,8 @@ _BUT_FOR_LAYERS = deferred(
 
 _TELLS = deferred(
     r"\b(?:at|after|before|dies?|died|die|crash\w*|killed|hang\w*|hung|start\w*|steps?|iter\w*|epochs?"
-    r"|is|was|are|were|see|same|like|this|that|only|about|around|max\w*|largest|fits?|spike\w*)\b",
+    r"|is|was|are|were|see|same|like|this|that|only|about|around|max(?:ed|im\w*)?|largest|fits?"
+    r"|spike\w*)\b",
     re.IGNORECASE,
 )
 """Words of a remark in a cell that tells of a run, and does not set it: `dies at batch 37`."""

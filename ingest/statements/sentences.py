@@ -789,7 +789,8 @@ def _by_label(
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
-        if name == "seq_len" and _TOO_SHORT.fullmatch(value[1]):
+        of_some = name in _OF_A_MODEL and _OF_SOME.search(" ".join(words[:-count]))
+        if of_some or (name == "seq_len" and _TOO_SHORT.fullmatch(value[1])):
             return
         if (
             label.casefold() == "width"
@@ -816,6 +817,16 @@ def _by_label(
                 yield Part("", "", 0)  # a line of a log, or of each device: a statement by its form
         return
 
+
+_OF_A_MODEL = {"layers", "heads", "experts"}
+
+_OF_SOME = deferred(
+    r"\b(?:re-?comput|check-?point|ckpt|remat|(?:un)?frozen|freez|train(?:ed|able)|dense|sparse|MoE"
+    r"|LoRA|adapter|offload|virtual|activ|shared|selected|local|warm-?up|fused|first|last|skipped"
+    r"|extra|additional|conv|pooling|mamba|cross|window)\w*(?: (?:num(?:ber)?|of|the))*$",
+    re.IGNORECASE,
+)
+"""Words in front of a label by which it counts some of the layers: `recomputed layers: 8`."""
 
 _PARTICLES = deferred(
     r"(시퀀스 ?길이|컨텍스트 ?길이|글로벌 ?배치(?: ?(?:크기|사이즈))?"

@@ -268,11 +268,16 @@ def unset(label: str, text: str) -> bool:
 
 
 def of_listed(name: str, text: str) -> tuple[str, str]:
-    """A field and its value; a list of devices is how many of a node are used.
+    """A field and its value; a list of devices is how many of a node are used, and how much is
+    computed again may be only on or off.
 
     >>> of_listed("gpus", "0,1,2,3"), of_listed("gpus", "1,024")
     (('gpus_per_node', '4'), ('gpus', '1,024'))
+    >>> of_listed("recompute", "1"), of_listed("recompute", "full")
+    (('activation_checkpointing', 'True'), ('recompute', 'full'))
     """
+    if name == "recompute" and (word := _SWITCH.get(text.strip(" \"'`").casefold())):
+        return ("activation_checkpointing", word) if word == "True" else (name, "none")
     if name == "gpus" and _LISTED.fullmatch(text.strip(" \"'")):
         return "gpus_per_node", str(text.count(",") + 1)
     return name, text

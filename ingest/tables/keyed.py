@@ -27,7 +27,7 @@ from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
-from assay.ingest.source.headings import of_set_up, of_training
+from assay.ingest.source.headings import NUMBERED, of_set_up, of_training
 from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
@@ -55,6 +55,9 @@ class Keyed:
     columns: tuple[str, ...]
     models: dict[str, dict[str, Cell]] = field(default_factory=dict)
     """The names as models or as their sizes, where the table is of no machines."""
+    counted: str = ""
+    """The label of the names where these are numbers: rows of another table with as many have it,
+    too."""
     machines: dict[str, Cell] = field(default_factory=dict)
     """How many devices a machine has, by the device, where no two machines have the same."""
     of_machines: bool = False
@@ -65,6 +68,8 @@ class Keyed:
         each = [{**dict(_names(record)), **_known(record, self.rows)} for record in records]
         for label in [label for label, text in each[0].items() if self.called(text)]:
             names = [texts.get(label, "") for texts in each]
+            if self.counted and (label != self.counted or {*names} != self.rows.keys()):
+                continue
             if all(map(self.called, names)):
                 break
         else:
@@ -328,8 +333,9 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
             models[name] = _called(name, key) if sure else {}  # of a machine, perhaps
     understood = tuple(columns[n].label for n in (*told, *of_each, *sizes))
     if machines:
-        return Keyed(found, understood, {}, _by_device(found), of_machines=True)
-    return Keyed(found, understood, models)
+        return Keyed(found, understood, {}, machines=_by_device(found), of_machines=True)
+    counted = columns[at].label if all(map(str.isdecimal, found)) else ""
+    return Keyed(found, understood, models, counted)
 
 
 def _called(name: str, key: GridCell) -> dict[str, Cell]:
@@ -371,15 +377,25 @@ def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:
 
 
 def _naming(columns: Sequence[Column], rows: Sequence[GridRow], told: Sequence[int]) -> int | None:
-    """The first free column whose cells are words, and another in each row."""
+    """The first free column whose cells are words, or the numbers of runs, and another in each
+    row."""
     for at, column in enumerate(columns):
         names = [plain(row.cells[at].text) for row in rows]
         words = all(re.search(r"[^\W\d_]", _POWER.sub("", name)) for name in names)
+        words |= _OF_NUMBERS.fullmatch(plain(column.label)) is not None
         free = at not in told and (column.spec is None or column.spec.name == "model")
         if free and words and len(set(names)) == len(names) >= FEWEST:
             return at
     return None
 
+
+_OF_NUMBERS = re.compile(
+    r"(?:(?:run|exp(?:eriment)?|config(?:uration)?|case|setting|set-?up|job|trial|test|row)s?"
+    r"[ _-]?)?(?:#|id|no\.?|nr\.?|num(?:ber)?|index)|run|exp(?:eriment)?|config(?:uration)?|case"
+    r"|set-?up|setting|job|trial|编号|序号|实验|配置|番号|実験|번호",
+    re.IGNORECASE,
+)
+"""A label of the numbers by which tables call their runs."""
 
 _POWER = re.compile(r"[0-9][eE][+-]?[0-9]")
 """In a number that is no name: `3e-4`."""
@@ -399,10 +415,16 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
     """The field of a column with a cell of it, if that is a value."""
     if column.spec and column.spec.name in _OF_DEVICES and _IN_PARTS.search(at.text):
         return {}
+    if _of_attention(column):
+        return _labelled_alone(_pair(column.label, at), 1, Configuration)
+    if column.spec is None and _OF_CHECKPOINTS.fullmatch(plain(column.label)):
+        return _again(at)
     if column.spec and not column.spec.numeric:
         text = plain(at.text)
         name = how_much(column.spec.name, text) or column.spec.name
         word = name in _WORDS and _WORDS[name].fullmatch(text) is not None
+        if not word and column.spec.name in _AGAIN:
+            return _again(at)
         return {name: Cell(text, at.line, at.column, value_origin="stated")} if word else {}
     if column.spec and (told := counted(column.spec.name, at.text, Span("", at.line, at.column))):
         return {name: cell._replace(value_origin="stated") for name, cell in told.items()}
@@ -411,6 +433,16 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
     if cell is None or isinstance(cell, Diagnostic) or cell.state != "value" or not column.spec:
         return {}
     return {column.spec.name: cell._replace(value_origin="stated")}
+
+
+_AGAIN = {"recompute", "activation_checkpointing"}
+
+
+def _again(at: GridCell) -> dict[str, Cell]:
+    """How much is computed again, by the word of a cell."""
+    much = how_much_again(at.text)
+    name, text = ("activation_checkpointing", "True") if much == "on" else ("recompute", much)
+    return {name: Cell(text, at.line, at.column, value_origin="stated")} if text else {}
 
 
 _IN_PARTS = re.compile(
@@ -606,10 +638,13 @@ def joined(
 
 def _joined(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -> Joined | None:
     columns = _explained(grid.header(), schema, legend)
-    names = [column.spec.name if column.spec else "" for column in columns]
+    names = [_field_of(column) for column in columns]
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
     keys = tuple(takewhile(_TELLS.__contains__, names))
-    known = all(map(_configures, columns[len(keys) :])) and len(set(names)) == len(names)
+    known = all(
+        _configures(column) or _BESIDE_SETTINGS.fullmatch(plain(column.label))
+        for column in columns[len(keys) :]
+    ) and len({*names} - {""}) == len([name for name in names if name])
     if not known or len(rows) < max(FEWEST, len(grid.rows)) or len(keys) == len(columns):
         return None
     if not keys or {*keys} <= {"model", "model_size"}:
@@ -630,6 +665,11 @@ def _joined(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) 
     apart = {tuple((found_of[n].text, found_of[n].scale) for n in keys) for found_of in found}
     labels = tuple(column.label for column in columns)
     return Joined(keys, tuple(found), labels) if len(apart) == len(found) else None
+
+
+def _field_of(column: Column) -> str:
+    """The field that a column is of, or nothing."""
+    return "attention" if _of_attention(column) else column.spec.name if column.spec else ""
 
 
 _TELLS = {"gpu", "gpus", "nodes", "dtype", "seq_len", "model", "model_size"}
@@ -830,8 +870,8 @@ def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
     a remark; or a value for each layout that its header names (`tp=1`, `tp=2`).
     """
     found = Stated([], [])
-    width = grid.width
-    if not 2 <= width <= MOST:
+    width, rows = grid.width, [row for row in grid.rows if not row.blank]
+    if not 2 <= width <= (MOST_OF_ONE_ROW if len(rows) == 1 else MOST):
         return found
     layouts = [layout(plain(text)) for text in grid.header()[1:]]
     if all(layouts):
@@ -841,25 +881,44 @@ def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
                 cells.update(_labelled(row, n, schema))
         found.given.extend(pair for pair in zip(layouts, held, strict=True) if pair[1])
         return found
-    rows = [row for row in grid.rows if not row.blank]
     if len(rows) == 1 and (whole := _of_one_row(source, grid, rows[0], schema)):
         found.plain.append(whole)
         return found
     if width <= MOST_PLAIN and not (width > FEWEST and _side_by_side(rows, schema)):
-        said = [cells for row in rows if (cells := _labelled(row, 1, schema))]
-        found.plain.extend(said)
+        first = [row for row in grid.heads if _HAS_DIGIT.search(plain(row.cells[-1].text))]
+        said = [cells for row in (*first, *rows) if (cells := _labelled(row, 1, schema))]
+        found.plain.extend(said if len(said) > len(first) else [])
     return found
 
 
+_HAS_DIGIT = re.compile("[0-9]")
+"""In a header that is the first pair itself: `Layers | 22`."""
+
+
 def _of_one_row(source: str, grid: Grid, row: GridRow, schema: Schema) -> dict[str, Cell]:
-    """The settings of a table of one row below labels of settings alone: `Layers | Hidden size`."""
+    """The settings of a table of one row below labels of settings alone, `Layers | Hidden size`,
+    but for what else a trainer is told; of what model it is, where it names one."""
     columns = header(grid.header(), schema)
-    if len(columns) != len(row.cells) or not all(map(_configures, columns)):
+    if len(columns) != len(row.cells):
         return {}
-    held = dict[str, Cell]()
+    held, told = dict[str, Cell](), 0
     for column, cell in zip(columns, row.cells, strict=True):
-        held |= _configuration(source, column, cell)
-    return held if len(held) == len(columns) >= FEWEST else {}
+        said = _configuration(source, column, cell) if _configures(column) else {}
+        said = said or _labelled(_pair(column.label, cell), 1, schema)
+        told += bool(said) and not held.keys() & said.keys()
+        told += not said and _BESIDE_SETTINGS.fullmatch(plain(column.label)) is not None
+        held |= said
+    return held if told == len(columns) and len(held) >= FEWEST else {}
+
+
+_BESIDE_SETTINGS = re.compile(
+    r"optimi[sz]er|lr|learning rate|(?:lr )?schedul\w*|warm-?up(?: steps)?|weight decay|dropout"
+    r"|seed|data ?sets?|data|tokeni[sz]er|epochs?|(?:training |max )?steps|iterations|betas?"
+    r"|clip\w*|activation(?: function)?|norm(?:ali[sz]ation)?|rope"
+    r"|position(?:al)? (?:embedding|encoding)s?|head dim(?:ension)?|优化器|学习率|数据集",
+    re.IGNORECASE,
+)
+"""Labels of what a trainer is told besides, which is none of the settings that are read here."""
 
 
 def _side_by_side(rows: Sequence[GridRow], schema: Schema) -> bool:
@@ -870,17 +929,26 @@ def _side_by_side(rows: Sequence[GridRow], schema: Schema) -> bool:
     return 2 * sum(map(bool, said)) > len(said)
 
 
-MOST, MOST_PLAIN = 9, 3
-"""Columns of a table of labels and values: for several layouts, and with a remark."""
+MOST, MOST_PLAIN, MOST_OF_ONE_ROW = 9, 3, 16
+"""Columns of a table of labels and values: for several layouts, with a remark, and of one row."""
 
 
 def _of_set_up(titles: Sequence[Line]) -> bool:
     """Whether the innermost of some headings is of the set-up, or of the training of the model that
     the one around it names."""
-    if not titles or of_set_up(titles[-1].text):
+    if not titles or of_set_up(titles[-1].text) or _OF_THE_MODEL.fullmatch(titles[-1].text):
         return bool(titles)
     of_model = len(titles) > 1 and model_named(titles[-2].text) is not None
     return of_model and of_training(titles[-1].text)
+
+
+_OF_THE_MODEL = re.compile(
+    rf"{NUMBERED}(?:(?:the|our) )?(?:model|architecture|network|模型|モデル|모델)"
+    r"(?: (?:architecture|description|overview|shape|dimensions|and (?:training|data|batch)))?"
+    r"[\s:#=*]*",
+    re.IGNORECASE,
+)
+"""A heading over the one model of a page."""
 
 
 class SetUps:
@@ -1126,8 +1194,26 @@ _WORDS = {
 }
 
 
+def _pair(label: str, at: GridCell) -> GridRow:
+    """A cell of a column as a row of labels and values would have it."""
+    return GridRow(Line(at.line, at.text, at.column, {}), (at._replace(text=label), at))
+
+
+def _of_attention(column: Column) -> bool:
+    """Whether a column says how attention is computed, by its label alone."""
+    return _OF_ATTENTION.fullmatch(plain(column.label)) is not None
+
+
+_OF_CHECKPOINTS = re.compile(
+    r"check-?pointing|(?:grad|act)[.]?(?:ient|ivation)? ckpt", re.IGNORECASE
+)
+"""A label, among those of other settings, of whether activations are computed again."""
+
+
 def _configures(column: Column) -> bool:
     spec = column.spec
+    if _of_attention(column) or (spec is None and _OF_CHECKPOINTS.fullmatch(plain(column.label))):
+        return True
     return spec is not None and spec.configuration and (spec.numeric or spec.name in _IN_WORDS)
 
 

@@ -1026,7 +1026,7 @@ class _Table:
             switch_flash(record, self._flash_columns)
             _in_its_format(record)
         _of_its_own(record, group)
-        outcome_and_date(record)
+        outcome_and_date(record, self._measures)
         captions.mark(record)
         record.noted = self._noted(row, group)
         return record

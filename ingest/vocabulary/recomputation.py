@@ -53,7 +53,7 @@ _WORDS: Mapping[HowMuch, str] = {
         " todas-las-capas todas-as-camadas integral полностью полный полная полное все-слои"
     ),
     "on": (
-        "on yes y true enabled used active always 是 开 开启 启用 使用 有 打开 已开启 已启用"
+        "on yes y true with enabled used active always 是 开 开启 启用 使用 有 打开 已开启 已启用"
         " あり 有り オン 有効 はい する 使用する 예 있음 켜짐 켬 사용 활성 활성화 적용"
         " ja ein an mit aktiviert eingeschaltet oui avec activé activée sí si con activado activada"
         " sim com ativado ativada ligado ligada sì attivato attivata да вкл включено включён"
