@@ -43,6 +43,11 @@ _PICTURES = (
 )
 """Small pictures in front of a text, and behind it how good it was: `27.4 GB ✅`, `🦥 Unsloth`."""
 
+_TICKED = re.compile(
+    rf"\s*(?:[✅✔✓☑⚠]|{_PICTURE})\ufe0f?\s*(?:\(([~≈]?[0-9][^()]{{0,40}})\)|([~≈]?[0-9].{{0,60}}))\s*"
+)
+"""A number behind how good it was, in brackets or not: `✓ (27.4 GB)`, `✔ 31.5`."""
+
 _DECORATION = re.compile(
     rf"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]"
     rf"|^【(?=[^【】]*】$)|】$|{_PICTURES}"
@@ -274,6 +279,7 @@ def unlinked(text: str) -> str:
         text = _LINK.sub(r"\1", text)
     if "]_" in text or not text.isascii():
         text = _REFERENCE.sub("", text)
+        text = ticked[1] or ticked[2] if (ticked := _TICKED.fullmatch(text)) else text
     if "^" in text:
         text = _CARET.sub("", text)
     marked = ("<" in text or "~~" in text) and not text.startswith("<br")
