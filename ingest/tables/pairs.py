@@ -119,7 +119,7 @@ def parted(
                 _set_apart(told, setting) if told else _by_units(texts, f" - {setting}", schema)
             )
             settings.add(at)
-        elif not labels and at and (name := _free(plain(whole[at]), schema)):
+        elif not labels and at and (name := _name_of(plain(whole[at]), schema)):
             told = _cells_are(form, above, schema) if form else None
             behind = "" if _RESULTS.fullmatch(name) else f", {name}"
             labels = _set_apart(told, name) if told else _by_units(texts, behind, schema)
@@ -149,6 +149,7 @@ _RAN_OUT = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)|", re.IGNOR
 
 _RESULTS = re.compile(
     r"(?:training |measured )?(?:results?|metrics?|performance|perf|numbers|speed|throughput)"
+    r"(?:(?:,|/| /| and| &| \+) (?:peak )?(?:memory|mem|VRAM|MFU|utili[sz]ation))?"
     r"|结果|性能|成绩",
     re.IGNORECASE,
 )
@@ -156,17 +157,26 @@ _RESULTS = re.compile(
 
 _BROKEN = re.compile(r"\s*<br ?/?>\s*", re.IGNORECASE)
 
+_BETWEEN_PARTS = re.compile(
+    r"\s*(?:[,;]\s*)?<br ?/?>\s*|\s*;\s+|,\s+|\s+[/|·•+@]\s+|(?<=[A-Za-z%])\s*[(（\[]\s*",
+    re.IGNORECASE,
+)
+
 
 def _in_one_line(grid: Grid) -> Grid:
-    """The grid with a stroke between two numbers of a cell that stand below each other:
-    `412 TFLOPS<br>41.6% MFU`."""
-    if not any("<br" in cell.text for row in grid.rows for cell in row.cells):
-        return grid
+    """The grid with a stroke between the numbers of a cell that stand below each other, `412
+    TFLOPS<br>41.6% MFU`, or each with its unit and perhaps its name: `9,310 tok/s, MFU 41.6%`."""
 
     def joined(text: str) -> str:
-        parts = _BROKEN.split(text) if len(text) <= LONGEST and "<br" in text else ()
-        numbers = len(parts) == len(("one", "other")) and all(map(_A_NUMBER.match, parts))
-        return " / ".join(parts) if numbers else text
+        if len(text) > LONGEST or not _DIGIT.search(text):
+            return text
+        parts = _BROKEN.split(text) if "<br" in text else ()
+        if len(parts) == len(("one", "other")) and all(map(_A_NUMBER.match, parts)):
+            return " / ".join(parts)
+        if not _TWO_PARTS.search(text) and not parts:
+            return text
+        told = [_in_its_unit_alone(plain(part)) for part in _BETWEEN_PARTS.split(text)]
+        return " / ".join(told) if len(told) > 1 and all(told) else text
 
     rows = (
         replace(row, cells=tuple(cell._replace(text=joined(cell.text)) for cell in row.cells))
@@ -176,6 +186,61 @@ def _in_one_line(grid: Grid) -> Grid:
 
 
 _A_NUMBER = re.compile(r"[\W_]*[0-9]")
+
+_OF_MEMORY = (
+    r"(?:of )?(?:(?:peak|max(?:imum)?\.?|GPU|CUDA|device|used) ){0,3}(?:mem(?:ory)?\.?|VRAM|HBM)"
+    r"(?: (?:usage|used|per GPU))?|peak"
+)
+
+_OF_A_STEP = (
+    r"(?:per |a |/ ?)?(?:(?:training|optimizer) )?(?:step|it(?:er(?:ation)?)?)(?:[ _]time)?"
+)
+
+_NAMED_PART = re.compile(
+    r"(?:(?P<name>[A-Za-z][A-Za-z./_ ]{0,30}?)(?:\s*[:=]\s*|\s))?"
+    r"(?P<number>[~≈]?\s?[0-9][0-9.,]*(?:\s?[kKM](?=\s?tok))?)\s?"
+    r"(?P<unit>%|[A-Za-zµ]+(?:/[A-Za-z]+){0,2})(?:\s(?P<behind>[A-Za-z][A-Za-z/ ]{0,24}?))?"
+    r"\s*[)）\]]?"
+)
+"""One of the numbers of a cell with its unit, and its name in front of it or behind."""
+
+_NAMES_OF_PARTS = (
+    (re.compile(r"%"), re.compile(r"([MH]FU)", re.IGNORECASE), "{0}% {2}"),
+    (re.compile(r"[KMGT]i?B?"), re.compile(rf"({_OF_MEMORY})?", re.IGNORECASE), "{0} {1}"),
+    (
+        re.compile(r"s|m?secs?|ms|seconds"),
+        re.compile(rf"(?:{_OF_A_STEP})", re.IGNORECASE),
+        "{0} {1}/it",
+    ),
+    (
+        re.compile(r"[A-Za-z]+(?:/[A-Za-z]+){1,2}|T(?:FLOPS?|F)"),
+        re.compile(r"(?:(?:training )?(?:throughput|speed|rate|perf(?:ormance)?))?", re.IGNORECASE),
+        "{0} {1}",
+    ),
+)
+"""Units, the names that numbers in them may have, and how these are written alike."""
+
+
+def _in_its_unit_alone(part: str) -> str:
+    """One number of a cell with a unit that says what it is of; empty where it does not.
+
+    >>> [*map(_in_its_unit_alone, ("MFU: 41.6%", "48 GiB peak", "step time 812 ms", "9k tok/s"))]
+    ['41.6% MFU', '48 GiB', '812 ms/it', '9k tok/s']
+    >>> {*map(_in_its_unit_alone, ("41.6%", "CPU 48 GiB", "812 ms", "loss 2.1", "8 GPUs"))}
+    {''}
+    """
+    found = _NAMED_PART.fullmatch(part.strip())
+    if found is None:
+        return ""
+    names = [name for name in (found["name"], found["behind"]) if name]
+    for units, known, form in _NAMES_OF_PARTS if len(names) <= 1 else ():
+        named = (
+            known.fullmatch(names[0] if names else "") if units.fullmatch(found["unit"]) else None
+        )
+        if named:
+            return form.format(found["number"], found["unit"], names[0].upper() if names else "")
+    return ""
+
 
 _RATIO_BEHIND = re.compile(
     rf"{_NUMBER}\s*[(（\[]\s*(?:[~≈+−–↑↓-]{{0,2}}\s*[0-9][0-9.]{{0,7}}\s*[x×%倍]?"
@@ -626,6 +691,11 @@ def _by_units(texts: Sequence[str], setting: str, schema: Schema) -> tuple[str, 
     return (f"{one}{setting}", f"{other}{setting}") if one and other and one != other else None
 
 
+def _name_of(label: str, schema: Schema) -> str:
+    """A label of results, or one that is nothing but a name; empty where it means something."""
+    return label if _RESULTS.fullmatch(label) else _free(label, schema)
+
+
 def _free(label: str, schema: Schema) -> str:
     """A label that is nothing but a name; empty where it means something, or has a comma."""
     (column,) = header([label], schema) if label else (None,)
@@ -733,7 +803,7 @@ def _parts_named(grid: Grid, at: int, schema: Schema, above: Sequence[Line]) -> 
     """Names of what the cells of a column hold, by its label, a sentence above or their units."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     label = plain(grid.heads[-1].cells[at].text)
-    name = _free(label, schema) if at and not _RESULTS.fullmatch(label) else label
+    name = _name_of(label, schema) if at else label
     if at and name and any(texts) and all(map(_RAN_OUT.fullmatch, texts)):
         return _PartsNamed((), name)
     held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
