@@ -593,6 +593,7 @@ _BESIDE: Sequence[tuple[Set[str], Set[str], str]] = (
     (_STAGES, _OF_PIPELINES, "PP"),
     (_PROCESSES, _COUNTS_OF_NODES | _DEGREES, "number of GPUs"),
     ({"batch"}, _DEVICES, "batch size"),
+    ({"wpb"}, {"wps", "ups", "bsz"}, "tokens per batch"),  # as fairseq calls them
     ({"paramdtype"}, _SHARDS | _OF_FSDP, "dtype"),
 )
 """Labels, those beside which they are clear, and what they say there."""
