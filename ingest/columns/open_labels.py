@@ -1410,7 +1410,8 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
         return grid
     texts = above()
     spoken = any(map(_OF_MEMORY.search, texts)) or _ran_out(grid, range(len(labels)))
-    spoken = spoken or _behind_savings(header(labels, schema), min(bare))
+    binary = all("iB" in labels[at] for at in bare)  # files are told in GB as often
+    spoken = spoken or (binary and _behind_savings(header(labels, schema), min(bare)))
     if not spoken or any(map(_OF_OTHERS.search, texts)):
         return grid
     last = grid.heads[-1]
@@ -1426,11 +1427,8 @@ def _behind_savings(columns: Sequence[Column], at: int) -> bool:
     return before is not None and bool(before.quantity) and not _SAVES.isdisjoint(names)
 
 
-_SAVES = {
-    "activation_checkpointing", "recompute", "zero_stage", "sharding", "trained_part",
-    "micro_batch",
-}  # fmt: skip
-"""Settings by which memory is spared or spent."""
+_SAVES = {"activation_checkpointing", "recompute", "zero_stage", "sharding", "trained_part"}
+"""Settings by which memory is spared."""
 
 
 def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, str]:
