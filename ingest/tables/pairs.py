@@ -10,7 +10,7 @@ what stands in brackets is a remark. Notes and legends complete the labels that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -836,6 +836,106 @@ def _each(text: str, count: int) -> Sequence[str]:
     if len(parts) != count:
         return [text, *("" for _ in range(count - 1))]
     return [_SHARE_NAMED.sub("%", part) for part in parts]
+
+
+_LISTED = tuple(map(re.compile, (r"\s+[/|·@]\s+", r"\s*[,;]\s+", r"\s+[x×+&]\s+", r"\s*[/|]\s*")))
+"""Signs between several settings of a label, and of a cell, the clearest first."""
+
+_COUNTS_BEHIND = re.compile(
+    r"\s*(\S.{0,80}?)\s*[(（\[]\s*([0-9][0-9,./x× -]{0,24}[MBT]?)\s*[)）\]]\s*"
+)
+"""A cell with counts of something in brackets behind it: `GPT 18B (64)`, `64 (8/1/8)`."""
+
+_OF_EACH = re.compile(rf"per {A_DEVICE}", re.IGNORECASE)
+
+_A_BATCH = re.compile(r"batch(?:es)?|bs|bsz", re.IGNORECASE)
+
+
+def with_settings_apart(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a column for each of the settings that one label lists and each of its cells
+    has in the same order: `Model / GPUs / TP-PP-DP` over `GPT 18B / 64 / 8-1-8`."""
+    if not grid.heads or grid.labels or not grid.rows:
+        return grid
+    apart: dict[int, tuple[Sequence[str], dict[str, Sequence[str]]]] = {}
+    for at, cell in enumerate(grid.heads[-1].cells):
+        label = plain(cell.text)
+        if len(label) <= LONGEST and _TWO_SETTINGS.search(label):
+            texts = {row.cells[at].text for row in grid.rows if at < len(row.cells)} - {""}
+            if texts and (told := _settings_listed(label, texts, schema)):
+                apart[at] = told
+    if not apart:
+        return grid
+    last = _row(grid.heads[-1], apart, lambda _, at: apart[at][0])
+    upper = [_row(row, apart, lambda cell, at: [cell.text] * len(apart[at][0]))
+             for row in grid.heads[:-1]]  # fmt: skip
+
+    def parts(cell: GridCell, at: int) -> Sequence[str]:
+        names, told = apart[at]
+        return told.get(cell.text) or (cell.text, *("" for _ in names[1:]))
+
+    rows = tuple(row if row.one else _row(row, apart, parts) for row in grid.rows)
+    return replace(grid, heads=(*upper, last), rows=rows)
+
+
+_TWO_SETTINGS = re.compile(r"[/|·@,;x×+&(（\[]")
+
+
+def _settings_listed(
+    label: str, texts: Collection[str], schema: Schema
+) -> tuple[Sequence[str], dict[str, Sequence[str]]] | None:
+    """The settings that a label lists, and what each cell has of them; None where it lists none,
+    where they are read as one, or where a cell has other parts."""
+    (whole,) = header([label], schema)
+    if whole.degrees and any(text.strip(" *`")[:1].isdigit() for text in texts):
+        return None
+    behind = _BESIDE.fullmatch(label)
+    names: Sequence[str] = behind.groups() if behind else ()
+    if behind and _OF_EACH.fullmatch(behind[2]):
+        own = "batch size" if _A_BATCH.fullmatch(behind[1]) else behind[1]
+        names = (own, f"batch size {behind[2]}")
+    if behind and _are_settings(names, schema, counted=True):
+        found = {text: _COUNTS_BEHIND.fullmatch(plain(text)) for text in texts}
+        if all(found.values()):
+            return names, {text: m.groups() for text, m in found.items() if m}
+    if whole.spec is not None:
+        return None
+    for sign in _LISTED:
+        names = [name.strip() for name in sign.split(label)]
+        if len(names) < len(("one", "other")) or not _are_settings(names, schema):
+            continue
+        split_up: dict[str, Sequence[str]] = {text: sign.split(plain(text)) for text in texts}
+        if all(len(each) == len(names) and all(each) for each in split_up.values()):
+            return (names, split_up) if _fit(names, split_up.values(), schema) else None
+    return None
+
+
+def _are_settings(names: Sequence[str], schema: Schema, *, counted: bool = False) -> bool:
+    """Whether each of some labels is of another setting, or of degrees of parallelism; the last is
+    of what is `counted` in whole numbers."""
+    columns = header(names, schema)
+    held = [
+        name for c in columns
+        for name in (c.degrees or ((c.spec.name,) if c.spec and c.spec.configuration else ("",)))
+    ]  # fmt: skip
+    last = columns[-1].spec
+    counts = bool(columns[-1].degrees) or (last is not None and last.numeric)
+    if any("(" in name and not c.degrees for name, c in zip(names, columns, strict=True)):
+        return False  # `Batch size / GPU (TF32, AMP)`
+    return all(held) and len({*held}) == len(held) and (counts or not counted)
+
+
+def _fit(names: Sequence[str], cells: Iterable[Sequence[str]], schema: Schema) -> bool:
+    """Whether the parts of cells are numbers where those of a setting are, and begin with a letter
+    where it has names."""
+    columns = header(names, schema)
+    return all(
+        _FITS[bool(c.degrees or (c.spec and c.spec.numeric))].match(part)
+        for parts in cells for c, part in zip(columns, parts, strict=True)
+    )  # fmt: skip
+
+
+_FITS = {True: re.compile(r"\W*[0-9]"), False: re.compile(r"\W*[A-Za-z0-9]")}
+"""How the parts of cells begin that are numbers, and those that are not."""
 
 
 _SIGN = re.compile(
