@@ -672,12 +672,18 @@ WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overal
 """Words of a rate that is of all devices."""
 
 
+_LETTERS_ALONE = {("k",), ("m",), ("b",)}
+"""Names of sides that stand over a unit in brackets, and count nothing: `B (tok/s)` beside `A`."""
+
+
 def _rate(words: Words) -> Said | None:
     """Tokens or samples a second, of the job or of a device."""
     over, under = _joined(words)
     if short := over & {"tps", "wps", "tgs", "tgps", "tpgps"}:  # `wps`: words of a vocabulary
         under |= {"s"} if short <= {"tps", "wps"} else {"s", "gpu"}
         over = over - short | {"tokens"}
+    if words.over in _LETTERS_ALONE and (TOKENS | SAMPLES) & {*words.beside}:
+        return None
     if words.over == ("t",) and set(words.under) & SECOND:  # `T/s/GPU`
         over = {"tokens"}
     kind = "token" if over & (TOKENS | _OF_TEXT) else "sample" if over & SAMPLES else None
