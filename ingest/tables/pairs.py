@@ -741,7 +741,25 @@ def _two(text: str, labels: tuple[str, str]) -> tuple[str, str]:
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     if found is None and _OF_THE_CLUSTER.match(labels[0]):
         return "", text
-    return (found[1], found[2]) if found else (text, "")
+    if found is None:
+        return text, ""
+    behind = _UNIT_BEHIND.fullmatch(found[2]) if found.re is _BY_ARROW else None
+    if behind and (first := _BARE_NUMBER.fullmatch(found[1])):  # `711 → 419 ms`
+        one, other = (
+            float(each.replace(",", "").strip(".") or 0) for each in (first[1], behind[1])
+        )
+        near = one < _FARTHEST * other and other < _FARTHEST * one
+        return f"{found[1]}{behind[2]}" if near else found[1], found[2]
+    return found[1], found[2]
+
+
+_BARE_NUMBER = re.compile(r"[~≈]?\s*([0-9][0-9,]*(?:\.[0-9]*)?)")
+
+_UNIT_BEHIND = re.compile(r"[~≈]?\s*([0-9][0-9,]*(?:\.[0-9]*)?)(\s?[A-Za-z%][A-Za-z/%]{0,14})")
+"""A number with its unit, which is that of the one before it as well."""
+
+_FARTHEST = 50
+"""So many times apart are no two numbers in one unit, a second and 900 milliseconds are."""
 
 
 def _row(row: GridRow, found: Container[int], parts: _Parts) -> GridRow:
