@@ -43,6 +43,11 @@ _PICTURES = (
 )
 """Small pictures in front of a text, and behind it how good it was: `27.4 GB ✅`, `🦥 Unsloth`."""
 
+_TICKED = re.compile(
+    rf"\s*(?:[✅✔✓☑⚠]|{_PICTURE})\ufe0f?\s*(?:\(([~≈]?[0-9][^()]{{0,40}})\)|([~≈]?[0-9].{{0,60}}))\s*"
+)
+"""A number behind how good it was, in brackets or not: `✓ (27.4 GB)`, `✔ 31.5`."""
+
 _DECORATION = re.compile(
     rf"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]"
     rf"|^【(?=[^【】]*】$)|】$|{_PICTURES}"
@@ -274,6 +279,7 @@ def unlinked(text: str) -> str:
         text = _LINK.sub(r"\1", text)
     if "]_" in text or not text.isascii():
         text = _REFERENCE.sub("", text)
+        text = ticked[1] or ticked[2] if (ticked := _TICKED.fullmatch(text)) else text
     if "^" in text:
         text = _CARET.sub("", text)
     marked = ("<" in text or "~~" in text) and not text.startswith("<br")
@@ -587,6 +593,7 @@ _BESIDE: Sequence[tuple[Set[str], Set[str], str]] = (
     (_STAGES, _OF_PIPELINES, "PP"),
     (_PROCESSES, _COUNTS_OF_NODES | _DEGREES, "number of GPUs"),
     ({"batch"}, _DEVICES, "batch size"),
+    ({"wpb"}, {"wps", "ups", "bsz"}, "tokens per batch"),  # as fairseq calls them
     ({"paramdtype"}, _SHARDS | _OF_FSDP, "dtype"),
 )
 """Labels, those beside which they are clear, and what they say there."""

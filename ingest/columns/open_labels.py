@@ -16,7 +16,7 @@ from itertools import pairwise
 from math import prod
 
 from assay.ingest.columns.composite import named, size_alone
-from assay.ingest.columns.headers import RESERVED, header, plain
+from assay.ingest.columns.headers import RESERVED, Column, header, plain
 from assay.ingest.columns.subject import names_rates
 from assay.ingest.columns.titles import SIZED, family_of_sizes, model_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
@@ -1396,8 +1396,9 @@ _READ_SO = re.compile(r"alloc|smi|activ|nvml|reserv|resv|host|cpu|state|optim|we
 
 def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
     """The grid with a label that is nothing but a unit of bytes, beside a rate or a time, as that
-    of a memory, where the text or a heading above speaks of memory, or the cells say that it was
-    not enough: `GiB | s/step`; of several, each stands under another label."""
+    of a memory, where the text or a heading above speaks of memory, the cells say that it was
+    not enough, or it stands right of that beside what is done to save memory: `GiB | s/step`,
+    `recompute | s/step | GiB`; of several, each stands under another label."""
     if not grid.heads or grid.labels:
         return grid
     labels = [plain(text) for text in _lowest(grid)]
@@ -1409,11 +1410,25 @@ def with_bare_sizes(grid: Grid, schema: Schema, above: Above) -> Grid:
         return grid
     texts = above()
     spoken = any(map(_OF_MEMORY.search, texts)) or _ran_out(grid, range(len(labels)))
+    binary = all("iB" in labels[at] for at in bare)  # files are told in GB as often
+    spoken = spoken or (binary and _behind_savings(header(labels, schema), min(bare)))
     if not spoken or any(map(_OF_OTHERS.search, texts)):
         return grid
     last = grid.heads[-1]
     cells = tuple(cell._replace(text=bare.get(at, cell.text)) for at, cell in enumerate(last.cells))
     return _last_labelled(grid, cells)
+
+
+def _behind_savings(columns: Sequence[Column], at: int) -> bool:
+    """Whether right before a column something is measured, and a setting stands further left that
+    is made for the sake of memory."""
+    names = [column.spec.name if column.spec else "" for column in columns[:at]]
+    before = columns[at - 1].spec if names else None
+    return before is not None and bool(before.quantity) and not _SAVES.isdisjoint(names)
+
+
+_SAVES = {"activation_checkpointing", "recompute", "zero_stage", "sharding", "trained_part"}
+"""Settings by which memory is spared."""
 
 
 def _bare_sizes(grid: Grid, labels: Sequence[str], schema: Schema) -> dict[int, str]:

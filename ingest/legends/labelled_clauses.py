@@ -39,7 +39,8 @@ _ENDS = deferred(
 """Where one clause ends and the next begins."""
 
 _BEGINS = deferred(
-    r"[\W_]*(?:(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}", re.I
+    r"[\W_]*(?:in (?:the|our) |(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}",
+    re.I,
 )
 
 _CORRECTS = deferred(
@@ -58,10 +59,11 @@ _CONTRAST = deferred(
 """Behind the right number, the wrong one."""
 
 _VERB = deferred(
-    r"[`*\"”]{0,2}(?:[ -](?:rows?|runs?|training|tuning|fine-?tuning|experiments?)){0,2}[`*]{0,2} ?"
+    r"[`*\"”]{0,2}(?:[ -](?:rows?|runs?|training|tuning|fine-?tuning|experiments?|versions?|variant"
+    r"|one)){0,2}[`*]{0,2} ?"
     r"(?:(?:actually|in fact|accidentally|by (?:accident|mistake)|mistakenly) )?"
     r"(?=(?:uses?|used|runs?|ran|is|are|was|were|trains?|trained|needs?|takes?|took|has|have|had"
-    r"|with|on)\b|采用|使用|(?:均|都)?为(?!了)|均|都|用|在|跑|开启|启用|关闭)",
+    r"|means?|adds?|added|with|on|in|we)\b|采用|使用|(?:均|都)?为(?!了)|均|都|用|在|跑|开启|启用|关闭)",
     re.IGNORECASE,
 )
 """Behind a label, and in front of what the rows of that label have."""
@@ -90,7 +92,7 @@ which may be one of those that all rows share."""
 
 _SIGN_ALONE = deferred(r"\s*[`*(\"“]{0,3}(?P<sign>[A-Z][0-9]?)(?![\w.])")
 
-_COMMA = re.compile(r"[,，] ?(?:(?:and|but|while|whereas) )?")
+_COMMA = re.compile(r"[,，] ?(?:(?:and|but|while|whereas) )?| (?:and|while|whereas|but) ")
 
 _PERHAPS = deferred(
     r"\b(?:would|could|can|should|may|might|if|than|unlike|until|before|earlier|later|instead|not"
@@ -260,8 +262,11 @@ def _begun(clause: str, labels: set[str]) -> tuple[str, str]:
     at = begins.end() if begins else 0
     for label in sorted(labels, key=len, reverse=True):
         named = clause[at : at + len(label)].casefold() == label
-        if named and (verb := _VERB.match(clause, at + len(label))):
-            return label, clause[verb.end() :]
+        behind = _VERB.match(clause, at + len(label)) if named else None
+        if named and behind is None and _OF_A_SIDE.fullmatch(label):
+            behind = _COLON.match(clause, at + len(label))
+        if behind:
+            return label, clause[behind.end() :]
     return "", ""
 
 

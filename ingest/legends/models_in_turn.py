@@ -259,12 +259,17 @@ def _of_one_side(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tupl
         return
     if _OPENS.fullmatch(sentence, 0, subject[0].start()) is None:
         return
+    if _VERB_BEFORE.search(sentence, subject[-1].end(), verb.start()):
+        return
     end = _ENDS.search(sentence, verb.end())
     name = subject[0][0] if len(subject) == 1 else ""
     yield name, verb.end(), end.start() if end else len(sentence)
 
 
 _USES = deferred(r"\b(?:uses|has|used|had|(?:runs|ran|is run|was run) with|keeps|splits)\b")
+
+_VERB_BEFORE = deferred(r"\b(?:is|are|was|were|runs|ran|means|does|do|did)\b")
+"""A verb in front of another, which then is of another subject: `A is in fp32, b uses bf16`."""
 
 
 def _in_turn(sentence: str, found: Sequence[re.Match[str]]) -> Iterator[tuple[str, int, int]]:

@@ -1208,9 +1208,11 @@ _WITHOUT_ROOM = (
     r"(?= (?:on|in|into|are|were|is|was)\b|[\s*_]*(?:[.,;:)]|$)))"
 )
 
+_CROSSES = "[✗✘✖❌❎⛔🚫💥🔴🟥]\ufe0f?"
+
 _A_SIGN = (
-    r"(-{1,3}|[–—×✗xX/]|[nN]/?[aA]|[Nn]a[Nn]|(?i:(?:an? |the )?(?:(?:en |em )?dash(?:es)?"
-    r"|hyphens?|cross(?:es)?|slash(?:es)?)(?![\w-])))"
+    rf"(-{{1,3}}|{_CROSSES}|[–—×xX/]|[nN]/?[aA]|[Nn]a[Nn]"
+    r"|(?i:(?:an? |the )?(?:(?:en |em )?dash(?:es)?|hyphens?|cross(?:es)?|slash(?:es)?)(?![\w-])))"
 )
 
 _NO_ROOM = re.compile(
@@ -1222,6 +1224,7 @@ _NO_ROOM = re.compile(
     rf"(?:[\w ]{{0,24}}\b)?{_WITHOUT_ROOM}"
     rf"|{_WITHOUT_ROOM}[\w ]{{0,24}}? (?:marked|shown|given|denoted|indicated|written|noted)"
     rf"(?: (?:as|with|by))? [*_`\"'“]*{_A_SIGN}(?=[*_`\"'”\s.,;:)]|$)"
+    rf"|^[^|]*?({_CROSSES})[*_`\"'”]*(?:\s?[(–—-])?\s?(?:runs? |it )?{_WITHOUT_ROOM}(?=[^|]*$)"
 )
 
 _IN_WORDS = {
@@ -1237,6 +1240,8 @@ def no_room(lines: Sequence[Line]) -> frozenset[str]:
     ['-']
     >>> sorted(no_room([Line(1, "Runs that did not fit are marked with a cross.", 1, {})]))
     ['X', 'x', '×', '✗']
+    >>> sorted(no_room([Line(1, "✅ fits, 💥 out of memory", 1, {}), Line(2, "|❌ OOM|", 1, {})]))
+    ['💥']
     """
     texts = [line.text for line in lines if len(line.text) <= LONGEST]
     signs = (each for text in texts for found in _NO_ROOM.findall(text) for each in found if each)

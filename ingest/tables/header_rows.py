@@ -17,6 +17,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.named_above import SENTENCE_END
+from assay.ingest.vocabulary.devices import only
 
 
 def carried(grid: Grid, schema: Schema) -> Grid:
@@ -152,7 +153,24 @@ def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
     ]
     more = sum(told) > sum(_measures(each, schema) for each in grid.header())
     named = _names_below(upper, grid.rows[0])
-    return joined if more or _DIGIT.search("".join(lower)) or named else grid
+    told_so = more or _has_numbers(lower) or named or _units_alone([*map(plain, lower)])
+    return joined if told_so else grid
+
+
+_NOTHING = {"", "-", "–", "—"}
+"""Cells that say nothing."""
+
+
+def _units_alone(row: Sequence[str]) -> bool:
+    """Whether a row has nothing but units, in brackets or not, and perhaps a device.
+
+    >>> _units_alone(["", "(ms)", "%"]), _units_alone(["", "x", "x"]), _units_alone(["7B", "s"])
+    (True, False, False)
+    """
+    told = [text.strip("()[] ") for text in row if text not in _NOTHING]
+    found = [unit(text) for text in told if not _is_device(text)]
+    sure = all(text.casefold() not in ("x", "×") for text in row)
+    return sure and all(found) and any(each.si != "1" for each in found if each)
 
 
 def with_labels_told(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
@@ -221,6 +239,27 @@ _LISTED = re.compile(
 )
 
 _DIGIT = re.compile("[0-9]")
+
+_REMARK = re.compile(r"[(\[][^()\[\]]*[A-Za-z][^()\[\]]*[)\]]")
+"""A cell in brackets as a whole: `(H100)` below `GPUs`."""
+
+
+def _has_numbers(row: Sequence[str]) -> bool:
+    """Whether a cell of a row may hold a number: those in names of devices, and in brackets around
+    a whole cell, tell of the label above.
+
+    >>> _has_numbers(["", "(H100)", "tok/s"]), _has_numbers(["", "H100", "(% of 989)"])
+    (False, False)
+    >>> _has_numbers(["GPT-2", "A100 (8)"]), _has_numbers(["7B", ""]), _has_numbers(["(12)"])
+    (True, True, True)
+    """
+    told = (text for each in row if _DIGIT.search(text := plain(each)))
+    return not all(_REMARK.fullmatch(text) or _is_device(text) for text in told)
+
+
+def _is_device(text: str) -> bool:
+    device = only(text)
+    return device is not None and device.text == text
 
 
 def _counts_of(label: str, row: Sequence[str], schema: Schema) -> bool:
@@ -293,7 +332,7 @@ def _over(grid: Grid, side: Callable[[str], object], schema: Schema) -> GridRow 
     upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
     if len(upper) != len(lower) or sum(map(bool, lower)) < 2:
         return None
-    if _DIGIT.search("".join(lower)) and not _of_sides(grid, [*map(plain, lower)], side, schema):
+    if _has_numbers(lower) and not _of_sides(grid, [*map(plain, lower)], side, schema):
         return None
     cells: list[GridCell] = []
     for cell, below in zip(upper, lower, strict=True):

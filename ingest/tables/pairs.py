@@ -10,7 +10,7 @@ what stands in brackets is a remark. Notes and legends complete the labels that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -119,7 +119,7 @@ def parted(
                 _set_apart(told, setting) if told else _by_units(texts, f" - {setting}", schema)
             )
             settings.add(at)
-        elif not labels and at and (name := _free(plain(whole[at]), schema)):
+        elif not labels and at and (name := _name_of(plain(whole[at]), schema)):
             told = _cells_are(form, above, schema) if form else None
             behind = "" if _RESULTS.fullmatch(name) else f", {name}"
             labels = _set_apart(told, name) if told else _by_units(texts, behind, schema)
@@ -149,6 +149,7 @@ _RAN_OUT = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)|", re.IGNOR
 
 _RESULTS = re.compile(
     r"(?:training |measured )?(?:results?|metrics?|performance|perf|numbers|speed|throughput)"
+    r"(?:(?:,|/| /| and| &| \+) (?:peak )?(?:memory|mem|VRAM|MFU|utili[sz]ation))?"
     r"|结果|性能|成绩",
     re.IGNORECASE,
 )
@@ -156,17 +157,26 @@ _RESULTS = re.compile(
 
 _BROKEN = re.compile(r"\s*<br ?/?>\s*", re.IGNORECASE)
 
+_BETWEEN_PARTS = re.compile(
+    r"\s*(?:[,;]\s*)?<br ?/?>\s*|\s*;\s+|,\s+|\s+[/|·•+@]\s+|(?<=[A-Za-z%])\s*[(（\[]\s*",
+    re.IGNORECASE,
+)
+
 
 def _in_one_line(grid: Grid) -> Grid:
-    """The grid with a stroke between two numbers of a cell that stand below each other:
-    `412 TFLOPS<br>41.6% MFU`."""
-    if not any("<br" in cell.text for row in grid.rows for cell in row.cells):
-        return grid
+    """The grid with a stroke between the numbers of a cell that stand below each other, `412
+    TFLOPS<br>41.6% MFU`, or each with its unit and perhaps its name: `9,310 tok/s, MFU 41.6%`."""
 
     def joined(text: str) -> str:
-        parts = _BROKEN.split(text) if len(text) <= LONGEST and "<br" in text else ()
-        numbers = len(parts) == len(("one", "other")) and all(map(_A_NUMBER.match, parts))
-        return " / ".join(parts) if numbers else text
+        if len(text) > LONGEST or not _DIGIT.search(text):
+            return text
+        parts = _BROKEN.split(text) if "<br" in text else ()
+        if len(parts) == len(("one", "other")) and all(map(_A_NUMBER.match, parts)):
+            return " / ".join(parts)
+        if not _TWO_PARTS.search(text) and not parts:
+            return text
+        told = [_in_its_unit_alone(plain(part)) for part in _BETWEEN_PARTS.split(text)]
+        return " / ".join(told) if len(told) > 1 and all(told) else text
 
     rows = (
         replace(row, cells=tuple(cell._replace(text=joined(cell.text)) for cell in row.cells))
@@ -176,6 +186,61 @@ def _in_one_line(grid: Grid) -> Grid:
 
 
 _A_NUMBER = re.compile(r"[\W_]*[0-9]")
+
+_OF_MEMORY = (
+    r"(?:of )?(?:(?:peak|max(?:imum)?\.?|GPU|CUDA|device|used) ){0,3}(?:mem(?:ory)?\.?|VRAM|HBM)"
+    r"(?: (?:usage|used|per GPU))?|peak"
+)
+
+_OF_A_STEP = (
+    r"(?:per |a |/ ?)?(?:(?:training|optimizer) )?(?:step|it(?:er(?:ation)?)?)(?:[ _]time)?"
+)
+
+_NAMED_PART = re.compile(
+    r"(?:(?P<name>[A-Za-z][A-Za-z./_ ]{0,30}?)(?:\s*[:=]\s*|\s))?"
+    r"(?P<number>[~≈]?\s?[0-9][0-9.,]*(?:\s?[kKM](?=\s?tok))?)\s?"
+    r"(?P<unit>%|[A-Za-zµ]+(?:/[A-Za-z]+){0,2})(?:\s(?P<behind>[A-Za-z][A-Za-z/ ]{0,24}?))?"
+    r"\s*[)）\]]?"
+)
+"""One of the numbers of a cell with its unit, and its name in front of it or behind."""
+
+_NAMES_OF_PARTS = (
+    (re.compile(r"%"), re.compile(r"([MH]FU)", re.IGNORECASE), "{0}% {2}"),
+    (re.compile(r"[KMGT]i?B?"), re.compile(rf"({_OF_MEMORY})?", re.IGNORECASE), "{0} {1}"),
+    (
+        re.compile(r"s|m?secs?|ms|seconds"),
+        re.compile(rf"(?:{_OF_A_STEP})", re.IGNORECASE),
+        "{0} {1}/it",
+    ),
+    (
+        re.compile(r"[A-Za-z]+(?:/[A-Za-z]+){1,2}|T(?:FLOPS?|F)"),
+        re.compile(r"(?:(?:training )?(?:throughput|speed|rate|perf(?:ormance)?))?", re.IGNORECASE),
+        "{0} {1}",
+    ),
+)
+"""Units, the names that numbers in them may have, and how these are written alike."""
+
+
+def _in_its_unit_alone(part: str) -> str:
+    """One number of a cell with a unit that says what it is of; empty where it does not.
+
+    >>> [*map(_in_its_unit_alone, ("MFU: 41.6%", "48 GiB peak", "step time 812 ms", "9k tok/s"))]
+    ['41.6% MFU', '48 GiB', '812 ms/it', '9k tok/s']
+    >>> {*map(_in_its_unit_alone, ("41.6%", "CPU 48 GiB", "812 ms", "loss 2.1", "8 GPUs"))}
+    {''}
+    """
+    found = _NAMED_PART.fullmatch(part.strip())
+    if found is None:
+        return ""
+    names = [name for name in (found["name"], found["behind"]) if name]
+    for units, known, form in _NAMES_OF_PARTS if len(names) <= 1 else ():
+        named = (
+            known.fullmatch(names[0] if names else "") if units.fullmatch(found["unit"]) else None
+        )
+        if named:
+            return form.format(found["number"], found["unit"], names[0].upper() if names else "")
+    return ""
+
 
 _RATIO_BEHIND = re.compile(
     rf"{_NUMBER}\s*[(（\[]\s*(?:[~≈+−–↑↓-]{{0,2}}\s*[0-9][0-9.]{{0,7}}\s*[x×%倍]?"
@@ -626,6 +691,11 @@ def _by_units(texts: Sequence[str], setting: str, schema: Schema) -> tuple[str, 
     return (f"{one}{setting}", f"{other}{setting}") if one and other and one != other else None
 
 
+def _name_of(label: str, schema: Schema) -> str:
+    """A label of results, or one that is nothing but a name; empty where it means something."""
+    return label if _RESULTS.fullmatch(label) else _free(label, schema)
+
+
 def _free(label: str, schema: Schema) -> str:
     """A label that is nothing but a name; empty where it means something, or has a comma."""
     (column,) = header([label], schema) if label else (None,)
@@ -671,7 +741,25 @@ def _two(text: str, labels: tuple[str, str]) -> tuple[str, str]:
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     if found is None and _OF_THE_CLUSTER.match(labels[0]):
         return "", text
-    return (found[1], found[2]) if found else (text, "")
+    if found is None:
+        return text, ""
+    behind = _UNIT_BEHIND.fullmatch(found[2]) if found.re is _BY_ARROW else None
+    if behind and (first := _BARE_NUMBER.fullmatch(found[1])):  # `711 → 419 ms`
+        one, other = (
+            float(each.replace(",", "").strip(".") or 0) for each in (first[1], behind[1])
+        )
+        near = one < _FARTHEST * other and other < _FARTHEST * one
+        return f"{found[1]}{behind[2]}" if near else found[1], found[2]
+    return found[1], found[2]
+
+
+_BARE_NUMBER = re.compile(r"[~≈]?\s*([0-9][0-9,]*(?:\.[0-9]*)?)")
+
+_UNIT_BEHIND = re.compile(r"[~≈]?\s*([0-9][0-9,]*(?:\.[0-9]*)?)(\s?[A-Za-z%][A-Za-z/%]{0,14})")
+"""A number with its unit, which is that of the one before it as well."""
+
+_FARTHEST = 50
+"""So many times apart are no two numbers in one unit, a second and 900 milliseconds are."""
 
 
 def _row(row: GridRow, found: Container[int], parts: _Parts) -> GridRow:
@@ -733,7 +821,7 @@ def _parts_named(grid: Grid, at: int, schema: Schema, above: Sequence[Line]) -> 
     """Names of what the cells of a column hold, by its label, a sentence above or their units."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     label = plain(grid.heads[-1].cells[at].text)
-    name = _free(label, schema) if at and not _RESULTS.fullmatch(label) else label
+    name = _name_of(label, schema) if at else label
     if at and name and any(texts) and all(map(_RAN_OUT.fullmatch, texts)):
         return _PartsNamed((), name)
     held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
@@ -766,6 +854,106 @@ def _each(text: str, count: int) -> Sequence[str]:
     if len(parts) != count:
         return [text, *("" for _ in range(count - 1))]
     return [_SHARE_NAMED.sub("%", part) for part in parts]
+
+
+_LISTED = tuple(map(re.compile, (r"\s+[/|·@]\s+", r"\s*[,;]\s+", r"\s+[x×+&]\s+", r"\s*[/|]\s*")))
+"""Signs between several settings of a label, and of a cell, the clearest first."""
+
+_COUNTS_BEHIND = re.compile(
+    r"\s*(\S.{0,80}?)\s*[(（\[]\s*([0-9][0-9,./x× -]{0,24}[MBT]?)\s*[)）\]]\s*"
+)
+"""A cell with counts of something in brackets behind it: `GPT 18B (64)`, `64 (8/1/8)`."""
+
+_OF_EACH = re.compile(rf"per {A_DEVICE}", re.IGNORECASE)
+
+_A_BATCH = re.compile(r"batch(?:es)?|bs|bsz", re.IGNORECASE)
+
+
+def with_settings_apart(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a column for each of the settings that one label lists and each of its cells
+    has in the same order: `Model / GPUs / TP-PP-DP` over `GPT 18B / 64 / 8-1-8`."""
+    if not grid.heads or grid.labels or not grid.rows:
+        return grid
+    apart: dict[int, tuple[Sequence[str], dict[str, Sequence[str]]]] = {}
+    for at, cell in enumerate(grid.heads[-1].cells):
+        label = plain(cell.text)
+        if len(label) <= LONGEST and _TWO_SETTINGS.search(label):
+            texts = {row.cells[at].text for row in grid.rows if at < len(row.cells)} - {""}
+            if texts and (told := _settings_listed(label, texts, schema)):
+                apart[at] = told
+    if not apart:
+        return grid
+    last = _row(grid.heads[-1], apart, lambda _, at: apart[at][0])
+    upper = [_row(row, apart, lambda cell, at: [cell.text] * len(apart[at][0]))
+             for row in grid.heads[:-1]]  # fmt: skip
+
+    def parts(cell: GridCell, at: int) -> Sequence[str]:
+        names, told = apart[at]
+        return told.get(cell.text) or (cell.text, *("" for _ in names[1:]))
+
+    rows = tuple(row if row.one else _row(row, apart, parts) for row in grid.rows)
+    return replace(grid, heads=(*upper, last), rows=rows)
+
+
+_TWO_SETTINGS = re.compile(r"[/|·@,;x×+&(（\[]")
+
+
+def _settings_listed(
+    label: str, texts: Collection[str], schema: Schema
+) -> tuple[Sequence[str], dict[str, Sequence[str]]] | None:
+    """The settings that a label lists, and what each cell has of them; None where it lists none,
+    where they are read as one, or where a cell has other parts."""
+    (whole,) = header([label], schema)
+    if whole.degrees and any(text.strip(" *`")[:1].isdigit() for text in texts):
+        return None
+    behind = _BESIDE.fullmatch(label)
+    names: Sequence[str] = behind.groups() if behind else ()
+    if behind and _OF_EACH.fullmatch(behind[2]):
+        own = "batch size" if _A_BATCH.fullmatch(behind[1]) else behind[1]
+        names = (own, f"batch size {behind[2]}")
+    if behind and _are_settings(names, schema, counted=True):
+        found = {text: _COUNTS_BEHIND.fullmatch(plain(text)) for text in texts}
+        if all(found.values()):
+            return names, {text: m.groups() for text, m in found.items() if m}
+    if whole.spec is not None:
+        return None
+    for sign in _LISTED:
+        names = [name.strip() for name in sign.split(label)]
+        if len(names) < len(("one", "other")) or not _are_settings(names, schema):
+            continue
+        split_up: dict[str, Sequence[str]] = {text: sign.split(plain(text)) for text in texts}
+        if all(len(each) == len(names) and all(each) for each in split_up.values()):
+            return (names, split_up) if _fit(names, split_up.values(), schema) else None
+    return None
+
+
+def _are_settings(names: Sequence[str], schema: Schema, *, counted: bool = False) -> bool:
+    """Whether each of some labels is of another setting, or of degrees of parallelism; the last is
+    of what is `counted` in whole numbers."""
+    columns = header(names, schema)
+    held = [
+        name for c in columns
+        for name in (c.degrees or ((c.spec.name,) if c.spec and c.spec.configuration else ("",)))
+    ]  # fmt: skip
+    last = columns[-1].spec
+    counts = bool(columns[-1].degrees) or (last is not None and last.numeric)
+    if any("(" in name and not c.degrees for name, c in zip(names, columns, strict=True)):
+        return False  # `Batch size / GPU (TF32, AMP)`
+    return all(held) and len({*held}) == len(held) and (counts or not counted)
+
+
+def _fit(names: Sequence[str], cells: Iterable[Sequence[str]], schema: Schema) -> bool:
+    """Whether the parts of cells are numbers where those of a setting are, and begin with a letter
+    where it has names."""
+    columns = header(names, schema)
+    return all(
+        _FITS[bool(c.degrees or (c.spec and c.spec.numeric))].match(part)
+        for parts in cells for c, part in zip(columns, parts, strict=True)
+    )  # fmt: skip
+
+
+_FITS = {True: re.compile(r"\W*[0-9]"), False: re.compile(r"\W*[A-Za-z0-9]")}
+"""How the parts of cells begin that are numbers, and those that are not."""
 
 
 _SIGN = re.compile(

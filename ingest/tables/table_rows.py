@@ -195,7 +195,12 @@ from assay.ingest.tables.no_runs import (
     signs_of_guesses,
 )
 from assay.ingest.tables.other_meanings import doubtless
-from assay.ingest.tables.pairs import annotated, with_rates_in_short, without_sign
+from assay.ingest.tables.pairs import (
+    annotated,
+    with_rates_in_short,
+    with_settings_apart,
+    without_sign,
+)
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -492,7 +497,7 @@ class _Table:
         if long and names_metrics(grid):
             raise IrregularError
         grid = without_said_formats(
-            with_metrics_apart(unpivoted(grid, schema), schema),
+            with_settings_apart(with_metrics_apart(unpivoted(grid, schema), schema), schema),
             schema,
             [*(line.text for line in place.titles[-1:]), grid.caption],
         )

@@ -33,7 +33,7 @@ ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "vide
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
-         "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12,
+         "pflop": 1e15, "pflops": 1e15, "eflop": 1e18, "eflops": 1e18,
          "mtflops": 1e12, "mtflop": 1e12}  # fmt: skip
 """Words of operations a second; `mTFLOPs` are the model's, beside those of the hardware."""
 
@@ -480,7 +480,10 @@ _SCALED = re.compile(r"10\s*(?:\^|\*\*)|10[⁰¹²³⁴-⁹]|[x×*]\s*1?0{2,}|[0
 _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
 
 
-_TF = re.compile(r"(?<![A-Za-z])(?:m(?:odel )?)?TFs?(?= ?/ ?s)")
+_TF = re.compile(r"(?<![A-Za-z])(?:m(?:odel )?)?([TP])Fs?(?= ?/ ?s)")
+
+_MANY_FLOPS = re.compile(r"\b(?:giga|tera|peta|exa)[- ]?(?=flops?\b)", re.IGNORECASE)
+"""The prefix of operations in full: `Peta-FLOPS`, `tera flop/s`."""
 
 _OF_AUDIO = re.compile(
     r"(?<![a-z])(?:audio|speech)[ _-](?:s|secs?|seconds?)(?: ?/ ?| per |_per_)"
@@ -525,7 +528,8 @@ def said(label: str) -> Said | None:
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
     label = _OVER_ITS_UNIT.sub(r"\1 ", label) if label.count("/") > 1 else label
-    label = _TF.sub("TFLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
+    label = _TF.sub(r"\1FLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
+    label = _MANY_FLOPS.sub(lambda found: found[0][0], label)
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
@@ -668,12 +672,18 @@ WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overal
 """Words of a rate that is of all devices."""
 
 
+_LETTERS_ALONE = {("k",), ("m",), ("b",)}
+"""Names of sides that stand over a unit in brackets, and count nothing: `B (tok/s)` beside `A`."""
+
+
 def _rate(words: Words) -> Said | None:
     """Tokens or samples a second, of the job or of a device."""
     over, under = _joined(words)
     if short := over & {"tps", "wps", "tgs", "tgps", "tpgps"}:  # `wps`: words of a vocabulary
         under |= {"s"} if short <= {"tps", "wps"} else {"s", "gpu"}
         over = over - short | {"tokens"}
+    if words.over in _LETTERS_ALONE and (TOKENS | SAMPLES) & {*words.beside}:
+        return None
     if words.over == ("t",) and set(words.under) & SECOND:  # `T/s/GPU`
         over = {"tokens"}
     kind = "token" if over & (TOKENS | _OF_TEXT) else "sample" if over & SAMPLES else None
@@ -759,7 +769,8 @@ def _time(words: Words) -> Said | None:
     bare = over - set(TIMES)
     if under == {"batch"} and bare <= {"time", "avg", "average", "mean"}:  # `time / batch`
         under = {"step"}
-    if "t" in bare and bare <= {"t"} | STEP and set(words.beside) & set(TIMES):  # `iter_t [s]`
+    in_time = {*words.beside, *words.under} & set(TIMES)
+    if "t" in bare and bare <= {"t"} | STEP and in_time:  # `iter_t [s]`, `t_step / s`
         over = over - {"t"} | {"time"}
     if under == {"update"} and not set(words.beside) - set(TIMES):  # `s/update`
         under = {"step"}
@@ -792,12 +803,19 @@ _SHORT_SIZES = {"g": 1e9, "m": 1e6}
 """Units of memories in brackets without their bytes, as cells have them: `GPU_mem (G)`."""
 
 
+_OF_THE_MOST = {"m", "peak", "max", "gpu", "alloc", "allocated"}
+"""Signs of a memory in short: `M_peak / GiB`."""
+
+
 def _memory(words: Words) -> Said | None:
     """Memory of a device; its unit in brackets, behind it (`Peak VRAM GB`) or in the cells."""
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
     sizes |= {"bytes": 1.0} if "bytes" in every else {}
     sizes |= {word: _SHORT_SIZES[word] for word in words.beside if word in _SHORT_SIZES}
+    if sizes and {"m"} < {*words.over} <= _OF_THE_MOST:
+        words = words._replace(over=tuple("mem" if w == "m" else w for w in words.over))
+        every = words.every()
     if "ram" in words.over and DEVICE & set(words.over):
         words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
         every = words.every()
