@@ -292,10 +292,12 @@ def only_programs(
         first = block.lines[0]
         if first.number in headings:
             at = first.number
-            told = None if _OTHERWISE.search(block.text) else _known(block, block.text, 0)
+            of_others = _OTHERWISE.search(block.text) or _DERIVED.search(block.text)
+            told = None if of_others else _known(block, block.text, 0)
             if first.number == min(headings):
                 name = (_TITLE.fullmatch(title := block.text) or {"name": ""})["name"]
                 titled += [told] if told else []
+                titled += _of_its_page(block, prose, tabled)
             headed += [told] if told else []
             continue
         if of_it := _in_version(block, name) or _of_two_words(block, title):
@@ -686,8 +688,17 @@ FORKS = deferred(
     r"|(?:Pre-?|Fine-?)?[Tt](?:raining|uning)|Models?|Experiments?|Results?)\b)"
     rf"(?:[A-Z]|[a-z](?=\w*[-0-9]))[\w.-]{{2,40}}\W{{1,3}}{_FORKED}"
     r"|\W*It (?:started|began)(?: out| life)? as\b"
+    r"|\W*(?:[\w.-]{2,24}[\s*`]{0,3})?(?:是)?(?:在|基于)\s?[\w.-]{3,24}\s?(?:上|的|之上)?(?:进行|做)?了?(?:的)?"
+    r"(?:二次开发|深度定制|改造而来|[^，。]{0,8}(?:分支|衍生))"
 )
 """How a sentence begins on what a program was made of, and is no longer."""
+
+_DERIVED = deferred(
+    r"\((?:an?|our|the) [\w.-]{3,24} (?:derivative|fork|variant|port)\b"
+    r"|\b(?:fork|derivative|port|rewrite) of\b",
+    re.IGNORECASE,
+)
+"""A title that names what its program was made of: `# PaxLite (a MaxText derivative)`."""
 
 _TRAINS = (
     rf"(?P<made>{_FORKED}|is (?:the|our)(?: [\w.-]+){{0,3}}? (?:code|implementation|repository)"
@@ -737,6 +748,63 @@ def _introduced(block: _Block, name: str, title: str) -> Iterator[_Named]:
             at = begin + told.start("marked" if told["marked"] else "name")
             yield _Named(Program(own, "", at), *block.place(at))
         begin += len(sentence)
+
+
+def _of_its_page(title: _Block, lines: Sequence[Line], tabled: Set[int]) -> list[_Named]:
+    """The program that a document is the page of: its title begins or ends with a name, by which
+    commands fetch, install or import it, and the words right below say that it trains."""
+    found = _PAGE_OF.search(title.text)
+    if found is None or _is_other(found["name"]) or model_named(found["name"]) is not None:
+        return []
+    begin = title.lines[0].number
+    free = [line for line in lines if line.number > begin and line.number not in tabled]
+    told = title.text[: found.start()] + title.text[found.end() :]
+    for line in free:
+        if _OF_NO_PROSE.match(line.text) and told.strip(" #") and line.text.startswith("#"):
+            break
+        told += " " + ("" if _OF_NO_PROSE.match(line.text) else line.text)
+        if len(told) > _OPENING:
+            break
+    if not _TRAINS_SO.search(told) or _NO_PROGRAM_TO_TRAIN.search(told):
+        return []
+    own = re.escape(found["name"]).replace("_", "[-_]").replace(r"\-", "[-_]")
+    fetched = re.compile(_FETCHES.format(own=own), re.IGNORECASE)
+    if not any(fetched.search(line.text) for line in free):
+        return []
+    at = found.start("name")
+    return [_Named(Program(found["name"], "", at), *title.place(at))]
+
+
+_PAGE_OF = deferred(
+    r"^[#\s]*(?:[^\x00-\x7F]{2,20} )?[`*]{0,2}(?P<name>[A-Za-z][A-Za-z0-9]{2,24}"
+    r"(?:[-_.][A-Za-z0-9]{1,16}){0,2})[`*]{0,2}(?=\s*(?:$|[:：(（,，|]|[^\x00-\x7F]|- |--))"
+)
+"""A title that is a name, or begins with one: `# Basalt: train LLMs on one node`."""
+
+_OPENING = 600
+"""Letters below a title in which a page says what it is of."""
+
+_TRAINS_SO = deferred(
+    r"\b(?:pre-?)?train(?:s|ing|er)?\b|\bfine-?tun(?:e|es|ing)\b|训练|[微精]调|学習|학습",
+    re.IGNORECASE,
+)
+
+_NO_PROGRAM_TO_TRAIN = deferred(
+    r"\b(?:kernels?|optimi[sz]ers?|moments|tokeni[sz]ers?|data ?(?:sets?|loaders?)|benchmarks?"
+    r"|qualification|inference|serving|compilers?|collectives?|quanti[sz]\w+ (?:library|kernels?)"
+    r"|official (?:\w+ ){0,2}(?:implementation|code|repo\w*)|(?:family|series|suite) of (?:\w+ )*models"
+    r"|open models?|model card|attention (?:implementation|library|backend)|drop-in)\b"
+    r"|算子|优化器|数据集|推理引擎|评测",
+    re.IGNORECASE,
+)
+"""Words of a page on something that other programs train with, or on what was trained."""
+
+_FETCHES = (
+    r"\bgit clone \S{{0,120}}/{own}(?:\.git)?(?:\s|$)|\bpip3? install (?:-\S+ )*{own}\b"
+    r"|^\s*(?:>>> )?(?:import|from) {own}\b|\bpython3? (?:-u )?(?:-m {own}\b"
+    r"|(?:\S{{1,40}}/)?{own}/\S{{0,60}}train\S{{0,20}}\.py)|^\s*(?:[$%] )?cd {own}\b"
+)
+"""Commands by which a program is fetched, installed or started, `{{own}}` being its name."""
 
 
 def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Iterator[_Named]:

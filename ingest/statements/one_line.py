@@ -410,8 +410,8 @@ def _spread(line: Line) -> dict[str, Cell]:
 
 
 _MAY_SPREAD = deferred(
-    r"\b[TPDCEtpdce][Pp] ?-?[0-9]|\b[TPDCE]P ?[x×]|parallel|accumulat|[0-9][kK] (?:context|tokens?|seq)"
-    r"|[0-9][kKM] tokens",
+    r"\b[TPDCEtpdce][Pp] ?-?[0-9]|\b[TPDCE]P ?[x×]|parallel|accumulat"
+    r"|[0-9][kK] (?:context|seq)|[0-9][kKM] tokens",
     re.IGNORECASE,
 )
 """In every title that says so without a sign between a label and its number."""
