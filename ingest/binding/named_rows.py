@@ -202,14 +202,20 @@ def _said_behind(
     """A cell of all models with the values that parts behind it in its sentence, or of the next
     ones, give some of them by name: `TP 1; 30B: 2`."""
     sentence, begin = paragraph.sentences_from(cell)
-    names = named_in(sentence[begin:], models) if sentence else ()
+    if not sentence.startswith(cell.text, begin) or _IN_TURN.match(sentence, begin):
+        return {}
+    names = named_in(sentence[begin:], models)
     if not names or min(each.begin for each in names) == 0:
         return {}
+    stop = _STOP.search(sentence, begin)
+    own_end = stop.start() - begin if stop else len(sentence)
     called, found = list(models), dict[str, Cell]()
     plain, parts = parts_of(sentence[begin:], names, frozenset(range(len(called))))
     for at, end, owners in parts if parts and parts[0][0] else parts[1:]:
         told = said_in(plain[at:end], plain)
-        own = told.get(name) or as_before({name: cell}, plain[at:end]).get(name)
+        own = told.get(name)
+        if own is None and at < own_end:
+            own = as_before({name: cell}, plain[at:end]).get(name)
         if name == "dtype" and len(formats := _FORMAT.findall(plain[at:end])) == 1:
             own = cell._replace(text=formats[0])
         if own and own.state == "value" and own.text != cell.text:
@@ -217,6 +223,11 @@ def _said_behind(
                 found.setdefault(called[each], cell._replace(text=own.text, scale=own.scale))
     return found
 
+
+_STOP = re.compile(r"\.\s")
+
+_IN_TURN = deferred(r"[0-9][0-9,.]*[kK]? ?(?:/|, ?[0-9]) ?[0-9]?")
+"""A value that others follow, each of another model: `4 / 2 / 1 for 8B / 13B / 34B`."""
 
 _FORMAT = deferred(rf"(?<![\w/-]){NUMBER_FORMAT}(?![\w/-]| (?:master|weights?|grad|optim|states?))")
 

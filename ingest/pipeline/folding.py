@@ -56,6 +56,7 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
 from assay.ingest.statements.context import Context, read_context
 from assay.ingest.statements.nested import LONGEST
+from assay.ingest.statements.one_line import stated as stated_by
 from assay.ingest.statements.trained_with import (
     as_the_document_says,
     of_their_tasks,
@@ -337,7 +338,7 @@ def _bind(
     context.used |= told
     context.used |= correct(context, prose, tabled)
     prose = without(prose, alternative_commands.settle(context, every, prose))
-    context.statements += chain.from_iterable(f.statements for _, f in folds)
+    context.statements += chain.from_iterable(_of_tables(source.name, f) for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)
     context.statements.sort(key=lambda statement: statement.line)
@@ -371,6 +372,16 @@ def _ran(records: Sequence[Record]) -> set[str]:
     """How rows of tables call what ran."""
     named = (row.cells.get(name) for row in records if row.tabled for name in WHOSE)
     return {cell.text for cell in named if cell is not None}
+
+
+def _of_tables(source: str, folded: Folded) -> Iterator[Statement]:
+    """Statements that tables of labels and values are, those of their rows in words included."""
+    yield from folded.statements
+    for line, section in folded.pairs:
+        told = stated_by(source, line, section, says=None, heading=False)
+        if told is not None:
+            values = {n: cell._replace(value_origin="stated") for n, cell in told.values.items()}
+            yield replace(told, values=values)
 
 
 def _name_programs(

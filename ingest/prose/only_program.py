@@ -792,7 +792,8 @@ _TRAINS_SO = deferred(
 _NO_PROGRAM_TO_TRAIN = deferred(
     r"\b(?:kernels?|optimi[sz]ers?|moments|tokeni[sz]ers?|data ?(?:sets?|loaders?)|benchmarks?"
     r"|qualification|inference|serving|compilers?|collectives?|quanti[sz]\w+ (?:library|kernels?)"
-    r"|official (?:\w+ ){0,2}(?:implementation|code|repo\w*)|(?:family|series|suite) of (?:\w+ )*models"
+    r"|official (?:\w+ ){0,2}(?:implementation|code|repo\w*)"
+    r"|(?:family|series|suite) of (?:\w+ ){0,3}models"
     r"|open models?|model card|attention (?:implementation|library|backend)|drop-in)\b"
     r"|算子|优化器|数据集|推理引擎|评测",
     re.IGNORECASE,

@@ -105,6 +105,7 @@ class Folded:
     parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows
     statements: list[Statement] = field(default_factory=list)  # configuration of rows below
+    pairs: list[tuple[Line, tuple[int, ...]]] = field(default_factory=list)  # which may be more
     refused: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
     tables: list[TableNote] = field(default_factory=list)  # met, whether read or not

@@ -397,9 +397,9 @@ def _spread(line: Line) -> dict[str, Cell]:
     """How a title says in words that its runs are spread, and what is in their batches, where it
     compares nothing.
 
-    >>> said = _spread(Line(1, "### TP4 PP2, 8K context", 1, {}))
+    >>> said = _spread(Line(1, "### TP4 PP2, micro batch 2", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
-    {'tp': '4', 'pp': '2', 'seq_len': '8192'}
+    {'tp': '4', 'pp': '2', 'micro_batch': '2'}
     >>> _spread(Line(1, "### The effect of TP 8", 1, {}))
     {}
     """
@@ -425,9 +425,9 @@ _OF_RUNS = frozenset({
 def _as_counted(values: dict[str, Cell], line: Line) -> dict[str, Cell]:
     """Values of a title, devices that its words count in each node as those of a node alone.
 
-    >>> line = Line(1, "## Perlmutter GPU nodes (4× A100)", 1, {})
+    >>> line = Line(1, "## HGX H100 boxes with 8x H100", 1, {})
     >>> {name: cell.text for name, cell in _as_counted(titled(line), line).items()}
-    {'gpu': 'A100', 'gpus_per_node': '4'}
+    {'gpu': 'H100', 'gpus_per_node': '8'}
     """
     if "gpus" not in values or not _HOSTS.search(line.text):
         return values

@@ -274,7 +274,7 @@ def _said(record: Record) -> dict[str, Cell]:
 
 
 def _as_a_whole(told: dict[str, Cell], line: Line) -> dict[str, Cell]:
-    """What a part of a line says, devices and nodes as the whole of it counts them: `4 nodes, 8
+    """Settings of a part of a line, devices and nodes as the whole of it counts them: `4 nodes, 8
     GPUs each`, `8xH100, 2 nodes`."""
     counted = told.keys() & _COUNTS
     if not counted or len(line.text) > LONGEST_LABEL:

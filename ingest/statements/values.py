@@ -276,7 +276,8 @@ def of_listed(name: str, text: str) -> tuple[str, str]:
     >>> of_listed("recompute", "1"), of_listed("recompute", "full")
     (('activation_checkpointing', 'True'), ('recompute', 'full'))
     """
-    if name == "recompute" and (word := _SWITCH.get(text.strip(" \"'`").casefold())):
+    bare = text.strip(" \"'`")
+    if name == "recompute" and (word := _SWITCH.get(bare) or switch(bare)):
         return ("activation_checkpointing", word) if word == "True" else (name, "none")
     if name == "gpus" and _LISTED.fullmatch(text.strip(" \"'")):
         return "gpus_per_node", str(text.count(",") + 1)

@@ -39,6 +39,7 @@ from assay.ingest.vocabulary.devices import (
     signed,
 )
 from assay.ingest.vocabulary.languages import in_english
+from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.recomputation import how_much_again, switch
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import english, split
@@ -58,8 +59,9 @@ class Keyed:
     counted: str = ""
     """The label of the names where these are numbers: rows of another table with as many have it,
     too."""
-    machines: dict[str, Cell] = field(default_factory=dict)
-    """How many devices a machine has, by the device, where no two machines have the same."""
+    machines: dict[str, dict[str, Cell]] = field(default_factory=dict)
+    """How many devices a machine has, and its network, by the device, where no two machines have
+    the same."""
     of_machines: bool = False
 
     def configure(self, records: Sequence[Record], title: str) -> set[int]:
@@ -97,15 +99,15 @@ class Keyed:
         return found[0] if len(found) == 1 else ""
 
     def of_devices(self, records: Sequence[Record]) -> set[int]:
-        """How many devices a machine has, for rows that print its device and no other machine has
-        the same; returns the lines that say so."""
+        """How many devices a machine has, and its network, for rows that print its device and no
+        other machine has the same; returns the lines that say so."""
         used = set[int]()
         for record in records if self.machines else ():
             gpu = record.cells.get("gpu")
             device = only(gpu.text) if gpu else None
-            cell = self.machines.get(device.key) if device else None
-            if cell is not None and "gpus_per_node" not in record.cells:
-                used |= _give(record, "gpus_per_node", cell)
+            told = self.machines.get(device.key, {}) if device else {}
+            for name in told.keys() - record.cells.keys():
+                used |= _give(record, name, told[name])
         return used
 
     def _of_one(self, records: Sequence[Record], title: str) -> set[int]:
@@ -287,11 +289,17 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     if machines := _machines(columns, rows):
         (counts,) = header(["GPUs per node"], schema)
         columns = [counts if _OF_A_NODE.fullmatch(c.label) else c for c in columns]
-    told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
+    linked = {
+        n for n, c in enumerate(columns)
+        if machines and _OF_NETWORKS.fullmatch(plain(c.label))
+    }  # fmt: skip
+    parts = {*several, *machines, *linked}
+    told = [n for n, c in enumerate(columns) if _configures(c) or n in parts]
     count = len(told) + sum(len(held) - 1 for held in several.values())
     measured = [c for c in columns if c.spec and c.spec.quantity]
-    if machines:  # how much a device holds
+    if machines:  # how much a device holds, and could do
         measured = [c for c in measured if c.spec and c.spec.name != "memory"]
+        measured = [c for c in measured if not _AT_MOST.search(plain(c.label))]
     able = any(_CAN_RUN.match(column.label) for column in columns)
     able |= not machines and any(_A_RATE.search(column.label) for column in columns)
     if not (count >= FEWEST or machines) or measured or able:
@@ -316,6 +324,8 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     def said_at(n: int, cell: GridCell) -> dict[str, Cell]:
         if n in machines:
             return _of_machine(cell)
+        if n in linked:
+            return _of_network(cell)
         if n in several:
             return _each(several[n], cell)
         return _counted_in(columns[n], cell) | _configuration(source, columns[n], cell)
@@ -366,13 +376,15 @@ _WIDTHS = {"width", "dim", "model dim", "model width", "dimension", "channels", 
 _SHAPED = {"layers", "heads", "kv_heads", "parameters", "model_size", "ffn_hidden"}
 
 
-def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, Cell]:
-    """How many devices each machine has, by its device; none of one that two machines have."""
-    many = dict[str, list[Cell]]()
+def _by_device(found: Mapping[str, Mapping[str, Cell]]) -> dict[str, dict[str, Cell]]:
+    """How many devices each machine has, and its network, by its device; nothing of one that two
+    machines have."""
+    many = dict[str, list[dict[str, Cell]]]()
     for cells in {id(cells): cells for cells in found.values()}.values():
         device = only(cells["gpu"].text) if "gpu" in cells else None
         if device and "gpus_per_node" in cells:
-            many.setdefault(device.key, []).append(cells["gpus_per_node"])
+            own = {n: cells[n] for n in ("gpus_per_node", "network") if n in cells}
+            many.setdefault(device.key, []).append(own)
     return {key: each[0] for key, each in many.items() if len(each) == 1}
 
 
@@ -434,6 +446,27 @@ def _configuration(source: str, column: Column, at: GridCell) -> dict[str, Cell]
         return {}
     return {column.spec.name: cell._replace(value_origin="stated")}
 
+
+_AT_MOST = re.compile(r"\bpeak\b|\btheoretical|\bNVLink\b|峰值|理论|ピーク", re.IGNORECASE)
+"""In a label beside machines: what a device could do."""
+
+
+def _of_network(at: GridCell) -> dict[str, Cell]:
+    """The network in a cell of a table of machines, as it is printed: `8x 400 Gb/s NDR`."""
+    text = plain(at.text)
+    found = network_named(text) or network_named(f"network: {text}")
+    if found is None:
+        return {}
+    return {"network": Cell(found.text.removeprefix("network: "), at.line, at.column,
+                            value_origin="stated")}  # fmt: skip
+
+
+_OF_NETWORKS = re.compile(
+    r"(?:inter-?(?:node|connect)(?: (?:network|interconnect))?|network(?:ing)?|fabric|NICs?)"
+    r"|网络|互联|(?:机间|节点间)(?:网络|互联)?|ネットワーク|네트워크",
+    re.IGNORECASE,
+)
+"""A label of what connects the nodes of a machine."""
 
 _AGAIN = {"recompute", "activation_checkpointing"}
 
@@ -529,7 +562,7 @@ _PROCESSORS = re.compile(r"\b(?:EPYC|Xeon|CPUs?|Graviton|A64FX|Sapphire Rapids|M
 def machines_of(tables: Iterable[Keyed | None]) -> dict[str, dict[str, Cell]]:
     """Devices of machines, by their names, as tables of a document say it."""
     return {
-        name: {n: cell for n, cell in cells.items() if n in ("gpu", "gpus_per_node")}
+        name: {n: cell for n, cell in cells.items() if n in ("gpu", "gpus_per_node", "network")}
         for table in tables if table and table.of_machines
         for name, cells in table.rows.items() if "gpu" in cells
     }  # fmt: skip
@@ -859,17 +892,19 @@ def _alike(shapes: Sequence[Mapping[str, Cell]]) -> dict[str, Cell]:
 
 
 class Stated(NamedTuple):
-    """Configuration that a table of labels and values says: as it stands, and under a condition."""
+    """Configuration that a table of labels and values says: as it stands, and under a condition;
+    and rows that may say some in words, each as a line, `Batch size: 4 per GPU`."""
 
     plain: list[dict[str, Cell]]
     given: list[tuple[dict[str, str], dict[str, Cell]]]
+    in_words: list[Line]
 
 
 def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
     """Configuration of a table whose first column is of labels: one value beside each, perhaps
     a remark; or a value for each layout that its header names (`tp=1`, `tp=2`).
     """
-    found = Stated([], [])
+    found = Stated([], [], [])
     width, rows = grid.width, [row for row in grid.rows if not row.blank]
     if not 2 <= width <= (MOST_OF_ONE_ROW if len(rows) == 1 else MOST):
         return found
@@ -886,9 +921,32 @@ def stated(grid: Grid, schema: Schema, source: str = "") -> Stated:
         return found
     if width <= MOST_PLAIN and not (width > FEWEST and _side_by_side(rows, schema)):
         first = [row for row in grid.heads if _HAS_DIGIT.search(plain(row.cells[-1].text))]
-        said = [cells for row in (*first, *rows) if (cells := _labelled(row, 1, schema))]
+        told = [(row, _labelled(row, 1, schema)) for row in (*first, *rows)]
+        said = [cells for _, cells in told if cells]
         found.plain.extend(said if len(said) > len(first) else [])
+        if width == FEWEST:
+            found.in_words.extend(filter(None, (_as_line(row) for row, cells in told if not cells)))
     return found
+
+
+def _as_line(row: GridRow) -> Line | None:
+    """A row of a label and a value as the line that says it, its value where it stands; None where
+    it is nothing but ticked, which a feature may be that no run used."""
+    if len(row.cells) < FEWEST or _OF_ANOTHER.search(plain(row.cells[0].text)):
+        return None
+    label, value = (plain(cell.text).strip() for cell in row.cells[:FEWEST])
+    if not (label and value) or _TICKED.fullmatch(value) or len(label) > LONGEST_KEY:
+        return None
+    at = row.cells[1]
+    return Line(at.line, f"{label}: {value}", max(1, at.column - len(label) - 2), {})
+
+
+_TICKED = re.compile(
+    r"\W*(?:yes|no|true|false|on|off|enabled|disabled|支持|不支持|是|否)?\W*", re.IGNORECASE
+)
+
+LONGEST_KEY = 40
+"""Letters of a label of one setting."""
 
 
 _HAS_DIGIT = re.compile("[0-9]")
@@ -933,7 +991,7 @@ MOST, MOST_PLAIN, MOST_OF_ONE_ROW = 9, 3, 16
 """Columns of a table of labels and values: for several layouts, with a remark, and of one row."""
 
 
-def _of_set_up(titles: Sequence[Line]) -> bool:
+def is_of_set_up(titles: Sequence[Line]) -> bool:
     """Whether the innermost of some headings is of the set-up, or of the training of the model that
     the one around it names."""
     if not titles or of_set_up(titles[-1].text) or _OF_THE_MODEL.fullmatch(titles[-1].text):
@@ -966,7 +1024,7 @@ class SetUps:
             numbers = tuple(title.number for title in titles)
             if has_rows:
                 self._with_rows.update(numbers)
-            if _of_set_up(titles):
+            if is_of_set_up(titles):
                 self._hear(numbers[:-1], told)
 
     def _hear(self, around: tuple[int, ...], told: Mapping[str, str]) -> None:
@@ -982,7 +1040,7 @@ class SetUps:
         The innermost is left out where it is of the set-up, has no rows below it, and no two such
         tables beside each other say a setting in two ways.
         """
-        if not _of_set_up(titles):
+        if not is_of_set_up(titles):
             return titles
         rows = titles[-1].number in self._with_rows
         apart = tuple(title.number for title in titles[:-1]) in self._apart

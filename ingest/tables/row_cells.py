@@ -573,7 +573,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
 
 
 def _recounted(said: Mapping[str, str], text: str) -> Mapping[str, str]:
-    """What a cell says, devices of each node as such, and dies for the modules that they are of."""
+    """The words of a cell, devices of each node as such, and dies for modules that they are of."""
     if dies := _IN_DIES.search(text):
         return {**said, "gpus": dies[1]}  # `128 MI250X (256 GCDs)`
     counts = _counts(text)

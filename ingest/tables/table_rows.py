@@ -168,6 +168,7 @@ from assay.ingest.tables.keyed import (
     SetUps,
     Stated,
     configured,
+    is_of_set_up,
     join,
     joined,
     keyed,
@@ -331,8 +332,11 @@ def _document(
     _configure(tables, region.source.name, schema, folded, known.legend)
     read = [table for table in tables if table.records]
     begins = [table.grid.begin for table in read]
-    settings = [Stated([], []) if table.records else stated(table.grid, schema, region.source.name)
-            for table in tables]  # fmt: skip
+    name = region.source.name
+    settings = [
+        Stated([], [], []) if table.records else stated(table.grid, schema, name)
+        for table in tables
+    ]  # fmt: skip
     set_ups = SetUps(
         (table.titles, bool(table.records), {n: c.text for v in each.plain for n, c in v.items()})
         for table, each in zip(tables, settings, strict=True)
@@ -342,6 +346,9 @@ def _document(
             at = bisect_right(begins, table.grid.begin)
             after = read[at] if at < len(read) else None
             _state(each, set_ups.spoken_for(table.titles), after, folded)
+            if is_of_set_up(table.titles) or len(each.plain) > 1:
+                section = tuple(line.number for line in set_ups.spoken_for(table.titles))
+                folded.pairs += [(line, section) for line in each.in_words]
     met = [table for table in tables if table.records or table.grid.remark != "alone"]
     folded.tables += [table.note() for table in met]
     return known.trained
