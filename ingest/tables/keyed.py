@@ -135,7 +135,8 @@ _A_NAME = re.compile(r"[^\W\d_][\w-]{2,24}(?: [\w-]{1,16}){0,2}")
 def _give(record: Record, name: str, cell: Cell) -> set[int]:
     """Give a row a field, unless its own is nearer than what is said above both tables, which is of
     all rows, and this of one; the line that says it, if it does."""
-    both = name == "gpus_per_node" and {"gpus", "nodes"} <= record.cells.keys()
+    told = {each for each in ("gpus", "nodes") if _is_value(record.cells.get(each))}
+    both = name == "gpus_per_node" and len(told) > 1
     if both and not fills(cell, record.cells):
         return set()  # a module of it has several
     own = record.cells.get(name)
@@ -143,6 +144,10 @@ def _give(record: Record, name: str, cell: Cell) -> set[int]:
         return set()
     record.cells[name] = cell
     return {cell.line}
+
+
+def _is_value(cell: Cell | None) -> bool:
+    return cell is not None and cell.state == "value"
 
 
 def _filled(record: Record, said: Mapping[str, Cell]) -> bool:
@@ -548,6 +553,7 @@ def _machines(columns: Sequence[Column], rows: Sequence[GridRow]) -> set[int]:
         and all(_of_a_machine(plain(row.cells[n].text)) for row in rows)
         and any(only(plain(row.cells[n].text)) for row in rows)
     }  # fmt: skip
+    found -= {0} if len(found) == FEWEST else set()  # machines called after what is in them
     return found if len(found) == 1 else set()
 
 
