@@ -630,7 +630,7 @@ def counted_before_name(text: str) -> str | None:
     return _only_one(_BEFORE_NAME, signed(text))
 
 
-_BEFORE_NAME = deferred(rf"(?<![\w.,/-])([0-9]{{1,5}}) ?[x×]? ?(?={SIGN})")
+_BEFORE_NAME = deferred(rf"(?<![\w.,/-])(?<![0-9] [x×] )([0-9]{{1,5}}) ?[x×]? ?(?={SIGN})")
 
 
 def _named_count(text: str) -> str | None:

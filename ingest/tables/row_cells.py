@@ -78,6 +78,7 @@ from assay.ingest.tables import captions
 from assay.ingest.vocabulary.card_counts import slices_in
 from assay.ingest.vocabulary.devices import Device, devices, only, several
 from assay.ingest.vocabulary.networks import names_network, network_named
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 from assay.ingest.vocabulary.words import DEVICE, english, split
 
@@ -192,7 +193,7 @@ _OF_EACH = re.compile(r"\b(?:each|every|per|a)\b|[各每]", re.IGNORECASE)
 def _count_machines(record: Record, text: str, at: Span) -> bool:
     """Whether a cell that names a machine counts its devices or nodes, `2 DGX A100 (16 GPUs)`, as a
     sentence would; they are the row's where no column counts them."""
-    said = _counts(plain(text)) if len(text) <= LONGEST else {}
+    said = counts_in(plain(text)) if len(text) <= LONGEST else {}
     counts_nodes = "nodes" in said and _here(record, "gpus", at) and not _IN_FRONT.match(text)
     if counts_nodes and said.get("gpus") != record.cells["gpus"].text:
         del record.cells["gpus"]  # `2x HGX H100`, `4 x p5.48xlarge (32 H100)`
@@ -240,7 +241,7 @@ def _named_by_size(text: str) -> bool:
 
 def _count_of_each(record: Record, text: str, at: Span) -> bool:
     """Whether a cell under the devices of a node says which they are: `4 × A100 80GB`."""
-    said = _counts(plain(text)) if len(text) <= LONGEST else {}
+    said = counts_in(plain(text)) if len(text) <= LONGEST else {}
     device, count = only(plain(text)), said.get("gpus") or said.get("gpus_per_node")
     if device is None or count is None or "nodes" in said:
         return False
@@ -250,10 +251,10 @@ def _count_of_each(record: Record, text: str, at: Span) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED)  # rows repeat their machines
-def _counts(text: str) -> Mapping[str, str]:
+def counts_in(text: str) -> Mapping[str, str]:
     """Devices and nodes that a name of machines counts, each where it gives them one number.
 
-    >>> _counts("2 nodes (16 H100)"), _counts("2x p4d.24xlarge"), _counts("8 or 16 A100")
+    >>> counts_in("2 nodes (16 H100)"), counts_in("2x p4d.24xlarge"), counts_in("8 or 16 A100")
     ({'nodes': '2', 'gpus': '16'}, {'nodes': '2'}, {})
     """
     if names_network(text) and (network := network_named(text)):
@@ -348,11 +349,23 @@ def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     bare = _of_settings(record, plain(bare), at) if spec.name == "model" else bare
     if size := size_alone(plain(bare)) if spec.name == "model" else None:
         record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
+    bare = _which_trains(record, plain(bare)) if spec.name == "program" else bare
     compared = _AS_REFERENCE.fullmatch(plain(bare)) if spec.name == "gpu" else None
     if compared and only(compared[1]):
         record.other.append((spec.name, compared[2]))
         bare = compared[1]
     text_cell(record, spec, bare, at)
+
+
+def _which_trains(record: Record, text: str) -> str:
+    """The one item of a list of software that is a program to train with, elsewhere all of it:
+    `PyTorch 2.1, CUDA 12.1, Megatron-LM 23.08`."""
+    every = text.split(", ")
+    trained = [each for each in every if program_named(each)] if len(every) > 1 else []
+    if len(trained) != 1:
+        return text
+    record.other.append(("program", text))
+    return trained[0]
 
 
 def _of_settings(record: Record, text: str, at: Span) -> str:
@@ -576,7 +589,7 @@ def _recounted(said: Mapping[str, str], text: str) -> Mapping[str, str]:
     """The words of a cell, devices of each node as such, and dies for modules that they are of."""
     if dies := _IN_DIES.search(text):
         return {**said, "gpus": dies[1]}  # `128 MI250X (256 GCDs)`
-    counts = _counts(text)
+    counts = counts_in(text)
     if not _of_each_node(said["gpus"], counts):
         return said
     return {**{name: word for name, word in said.items() if name != "gpus"}, **counts}

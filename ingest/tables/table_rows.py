@@ -207,6 +207,7 @@ from assay.ingest.tables.row_cells import (
     RATES_OF_CELLS,
     SIZE_BEHIND,
     capacities,
+    counts_in,
     fill,
     is_silent,
     memory_of_whom,
@@ -1175,6 +1176,9 @@ class _Table:
         if "seq_len" not in record.cells and (length := length_named(group.label)):
             told = Cell(length, head.line, head.column, value_origin="stated")
             record.cells["seq_len"] = told
+        for name, word in counts_in(plain(group.label)).items():  # `2 x 8 A100`
+            said = Cell(word, head.line, head.column, value_origin="stated")
+            record.cells.setdefault(name, said)
         if "gpus" not in record.cells and (count := counted_before_name(group.label)):
             record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
         labels = self.view.grid.header()
