@@ -284,7 +284,7 @@ _OF_ACTS = (
     r"(?:check-?point(?:ing|ed)?|ch?kpt|recomp(?:\.|ute)?|remat)[ _-]act(?:ivation)?s?\.?"
     r"|activations?[ _-](?:check-?point(?:ing|s)?|ckpt|recompute)"
 )
-"""What is done again in front of the activations, as options are called: `ckpt_act`."""
+"""Names of recomputation with the activations behind the word, as of options: `ckpt_act`."""
 
 _SWITCH = re.compile(
     r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt"

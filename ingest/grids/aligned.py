@@ -584,7 +584,7 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     head = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
     if len(head) < FEWEST or any(map(is_number, head)) or any(c in lines[at].text for c in "|=:│"):
         return None
-    rows, end, labels_again = [], at + 1, lines[at].text
+    rows, end, labels_again = list[GridRow](), at + 1, lines[at].text
     while end < min(at + 3, len(lines)) and _RULE.fullmatch(lines[end].text):
         end += 1
     while end < len(lines):
