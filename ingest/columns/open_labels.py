@@ -280,8 +280,16 @@ _AGAIN = (
     r"(?:check-?pointing|ch?kpt|checkpoints?|GC|recomp(?:\.|ute|utation)?|remat)"
 )
 
+_OF_ACTS = (
+    r"(?:check-?point(?:ing|ed)?|ch?kpt|recomp(?:\.|ute)?|remat)[ _-]act(?:ivation)?s?\.?"
+    r"|activations?[ _-](?:check-?point(?:ing|s)?|ckpt|recompute)"
+)
+"""Names of recomputation with the activations behind the word, as of options: `ckpt_act`."""
+
 _SWITCH = re.compile(
-    r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt", re.I
+    r"check-?pointing|ckpt|checkpoints?|GC|recomp(?:\.|ute)?|grad(?:ient)?s?\.?[ _-]?ch?kpt"
+    rf"|{_OF_ACTS}",
+    re.I,
 )
 
 _IN_SEQUENCE = re.compile(r"seq(?:uence)?\.?[ _-]?par(?:\.|all?(?:el)?(?:ism)?\.?)?|SP", re.I)
@@ -892,11 +900,10 @@ _SIGNS_OF_SWITCHES = {*_BITS, *_CIRCLES}
 """Signs that say whether something was on; a cross alone may mark what was."""
 
 _BY_BITS = re.compile(
-    r"-{0,2}(?:use[ _-])?(?:GC|(?:act|grad)[ _-]?ckpt|ckpt"
-    r"|(?:gradient|activation|grad|act)[ _-]checkpoint(?:ing|s)?)",
-    re.IGNORECASE,
+    rf"-{{0,2}}(?:use[ _-])?(?:(?!checkpoints?$){_AGAIN}|AC|{_OF_ACTS})", re.IGNORECASE
 )
-"""Labels of recomputation over 0 and 1, which under others may count layers."""
+"""Labels of recomputation over 0 and 1, which under others may count layers, or numbers of files
+under `checkpoint`."""
 
 
 def _without_bits(grid: Grid) -> Grid:

@@ -584,11 +584,14 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     head = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
     if len(head) < FEWEST or any(map(is_number, head)) or any(c in lines[at].text for c in "|=:│"):
         return None
-    rows, end, labels_again = [], at + 1, lines[at].text
+    rows, end, labels_again = list[GridRow](), at + 1, lines[at].text
     while end < min(at + 3, len(lines)) and _RULE.fullmatch(lines[end].text):
         end += 1
-    while end < len(lines) and (cells := _ending(lines[end], head)):
-        if lines[end].text == labels_again:  # another table
+    while end < len(lines):
+        cells = _ending(lines[end], head)
+        if not cells and len(rows) >= ROWS:
+            cells = _about_ends(lines[end], head, len(rows[0].cells) - len(head))
+        if not cells or lines[end].text == labels_again:  # another table
             break
         rows.append(GridRow(lines[end], tuple(cells)))
         end += 1
@@ -691,6 +694,18 @@ def _ending(line: Line, head: Sequence[Word]) -> list[GridCell]:
         cells.append(GridCell(bare, line.number, word.end - len(bare) + 1))
         begin = word.end
     return cells
+
+
+def _about_ends(line: Line, head: Sequence[Word], index: int) -> list[GridCell]:
+    """The cells of a row that someone has shifted: as many as the rows above it have, each of which
+    ends a blank or two beside its label; nothing where one does not."""
+    words = pieces(line)
+    if index < 0 or len(words) != len(head) + index:
+        return []
+    ends = (word.end - 1 for word in words[index:])
+    if any(abs(end - label.end) > ASIDE for end, label in zip(ends, head, strict=True)):
+        return []
+    return [GridCell(word.text, line.number, word.begin) for word in words]
 
 
 def _table(lines: Sequence[Line], at: int) -> Grid | None:

@@ -369,6 +369,16 @@ class Place:
             found += [heading._replace(text=s) for s in sentences if _DECLARES.search(s)]
         return found
 
+    def measured(self) -> list[Line]:
+        """Texts below headings about the set-up beside its own that give a rate its unit."""
+        if not self.around:
+            return []
+        path, (heading, _) = tuple(title.number for title, _ in self.around), self.around[-1]
+        return [
+            heading._replace(text=text) for at, texts in self.set_ups.items()
+            if path[: len(at)] == at for text in texts if "/s" in text or "per s" in text
+        ]  # fmt: skip
+
     def texts(self) -> list[str]:
         """The texts below headings about the set-up beside its own, below its heading and those
         around that, as far as they are kept; the lines above it where it has no heading."""

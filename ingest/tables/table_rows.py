@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from itertools import dropwhile, takewhile
+from itertools import chain, dropwhile, takewhile
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
@@ -228,7 +228,7 @@ from assay.ingest.tables.units_beside import (
     with_scopes,
     with_units_in_english,
 )
-from assay.ingest.tables.views import View, views
+from assay.ingest.tables.views import View, in_unit_of_page, views
 from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -595,7 +595,10 @@ class _Table:
             OF_HARDWARE in known.legend or self._of_hardware(explained_near)
         )
         of_labels = self._notes_of_labels(grid)
-        for each in views(labelled, schema, above, known.legend, place.declared(), of_labels):
+        for each in chain(
+            views(labelled, schema, above, known.legend, place.declared(), of_labels),
+            in_unit_of_page(labelled, schema, place.measured(), place.heading),
+        ):
             if each.beyond:
                 self.capped = each.beyond
                 break

@@ -193,6 +193,35 @@ def views(
     )
 
 
+def in_unit_of_page(
+    grid: Grid, schema: Schema, measured: Sequence[Line], heading: str
+) -> Iterator[View]:
+    """The view of a grid by the machines that its columns are of, in the unit that texts about the
+    set-up give all numbers of a page: of rows that say how they were laid out, or below a heading
+    about speed, as no prices, losses and hours are."""
+    if not measured or grid.labels or grid.width > MOST_WIDE or _OF_OTHERS.search(heading):
+        return
+    fields = {c.spec.name for c in header(grid.header(), schema) if c.spec is not None}
+    if not (fields & _LAID_OUT or _OF_SPEED.search(heading)):
+        return
+    if groups := by_sides(grid, schema, list(_sentences(measured))):
+        yield View(grid, groups)
+
+
+_LAID_OUT = {"tp", "pp", "dp", "cp", "ep", "micro_batch", "global_batch"}
+
+_OF_SPEED = re.compile(
+    r"throughput|training (?:speed|performance)|\btok(?:en)?s|吞吐|训练(?:速度|性能)", re.I
+)
+
+_OF_OTHERS = re.compile(
+    r"\b(?:loss|accuracy|perplexity|price|cost|power|energy|hours?|latency|memory|inference|decod"
+    r"|speed-?up|efficiency|MFU)|精度|损失|收敛|价格|成本|功耗|显存|推理|加速比|利用率",
+    re.I,
+)
+"""Words of a heading whose numbers are not in the unit of the page."""
+
+
 def _ways(
     grid: Grid,
     schema: Schema,
