@@ -73,6 +73,7 @@ from assay.ingest.binding.comparing import (
 )
 from assay.ingest.binding.started_below import StartedBelow, called, is_below, shown_by_model
 from assay.ingest.columns.cells import fills, number_of
+from assay.ingest.columns.row_texts import shares_nothing
 from assay.ingest.columns.spoken_of import settled_nearer
 from assay.ingest.columns.titles import (
     OF_A_RUN,
@@ -802,7 +803,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
         if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
             bound["seq_len"] = length
         for name, cell in bound.items():
-            if name in ("zero_stage", "sharding") and _shares_nothing(record):
+            if shares_nothing(record, name):
                 continue
             if name == "batch_size" and _of_another_batch(record, cell):
                 continue
@@ -895,13 +896,6 @@ _OF_SYSTEMS = {
 
 _PROCESSOR = deferred(r"(?<![A-Za-z])(?:CPU|Xeon|EPYC|[TNHIL]PU)(?![A-Za-z])")
 
-
-def _shares_nothing(record: Record) -> bool:
-    """Whether a row says in a cell that it ran with data parallelism alone: `DDP`."""
-    return record.tabled and any(_REPLICATED.fullmatch(text) for _, text in record.other)
-
-
-_REPLICATED = re.compile(r"\W*(?:plain |torch |pytorch )?(?:DDP|data[- ]parallel(?:ism)?)\W*", re.I)
 
 _RATES = (("tokens_per_gpu_per_s", "samples_per_gpu_per_s"), ("tokens_per_s", "samples_per_s"))
 """Rates of tokens and of sequences, both of one device or both of all."""

@@ -9,7 +9,7 @@ of all rows, or of the others, takes nothing from any.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 
 from assay.ingest.binding.called import amount, sizes_of
 from assay.ingest.binding.comparing import SHARES, consistent
@@ -20,13 +20,14 @@ from assay.ingest.binding.mentions import (
     sizes_by_place,
     sizes_in,
 )
+from assay.ingest.columns.number_formats import kinds_in
 from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
 from assay.ingest.prose.scopes import in_range, meant, scoped, size_of, where_named
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.values import known
-from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.devices import devices, lacks
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 NOT_OF_THEM = {"model", "model_size", "parameters", "program", "network"}
@@ -158,6 +159,31 @@ def _lacks(row: Record, name: str, here: set[int]) -> bool:
     if held is None:
         return row.cells.keys().isdisjoint(SAME_FACT.get(name, ()))
     return held.state == "unknown" and held.value_origin != "printed" and held.line in here
+
+
+def but_for_unable(records: Iterable[Record], lines: Sequence[Line]) -> None:
+    """Take out, in place, the number format that is assumed of rows whose devices have no units for
+    it, or set in a command or in code, `bf16=True`, where rows that it is taken for as well ran on
+    others, and its line names none of the former. What a sentence says of all is its author's."""
+    told: dict[Hashable, list[tuple[Record, bool]]] = {}
+    for row in records:
+        held, gpu = row.cells.get("dtype"), row.cells.get("gpu")
+        if held is None or gpu is None or held.value_origin == "printed" or row.alike is not None:
+            continue
+        ran, kinds = devices(gpu.text), kinds_in(held.text) - {"fp16", "fp32"}
+        if ran and kinds:
+            unable = all(lacks(each, kind) for each in ran for kind in kinds)
+            told.setdefault((held.law or held.line, *kinds), []).append((row, unable))
+    some = [row for every in told.values() if not all(unable for _, unable in every)
+            for row, unable in every if unable]  # fmt: skip
+    texts = {line.number: line.text for line in lines} if some else {}
+    for row in some:
+        held, gpu = row.cells["dtype"], row.cells["gpu"]
+        text = texts.get(held.line, "")
+        set_so = held.law is not None or held.line not in texts or "=" in text or "--" in text
+        named = {each.key for each in devices(text)}
+        if set_so and named.isdisjoint(each.key for each in devices(gpu.text)):
+            del row.cells["dtype"]
 
 
 def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:

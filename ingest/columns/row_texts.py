@@ -15,6 +15,7 @@ from assay.ingest.columns.spoken_of import EVERY, spoken_of
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.words import split
 
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -108,7 +109,8 @@ def own_words(record: Record) -> Iterator[Words]:
 def spoken_of_itself(record: Record) -> frozenset[str]:
     """The settings that a row speaks of in words of its own."""
     device = device_of(record)
-    return frozenset().union(*(spoken_in(words, device) for words in own_words(record)))
+    denied = {name for name in _SHARES_IN if shares_nothing(record, name)}
+    return frozenset(denied).union(*(spoken_in(words, device) for words in own_words(record)))
 
 
 def spoken_in(words: Words, device: str) -> frozenset[str]:
@@ -123,3 +125,38 @@ def device_of(record: Record) -> str:
         return ""
     named = gpu.value_origin == "printed" and any(gpu.text in text for _, text in record.other)
     return gpu.text if named or gpu.line == record.line else ""  # `7B, A100` over its column
+
+
+def shares_nothing(record: Record, name: str) -> bool:
+    """Whether a row says in a cell that it ran with data parallelism alone, `DDP`, or that it ran
+    without what `name` is a setting of: `no` below `deepspeed`, `w/o ZeRO`."""
+    return (
+        record.tabled
+        and name in _SHARES_IN
+        and any(
+            _REPLICATED.fullmatch(text)
+            or _WITHOUT[name].search(text)
+            or (_SHARES_IN[name] & {*split(label)} and _NONE_OF_IT.fullmatch(text))
+            for label, text in record.other
+        )
+    )
+
+
+_SHARES_IN = {
+    "zero_stage": {"deepspeed", "zero"}, "sharding": {"fsdp", "fsdp2", "sharding", "sharded"},
+}  # fmt: skip
+"""Words of labels over cells that say whether a row shards, by the field that tells how."""
+
+_NONE_OF_IT = re.compile(
+    r"\W*(?:no|none|off|false|disabled|without|n|否|无|关)\W*|\s*[-–—✗✘×❌]+\s*", re.IGNORECASE
+)
+
+_WITHOUT = {
+    name: re.compile(
+        rf"(?<![\w-])(?:without|w/o|no|not using) (?:using )?(?:{'|'.join(sorted(words))})"
+        r"(?![\w-]| ?(?:stage|offload|infinity|\+\+|[0-9]))", re.IGNORECASE,
+    )
+    for name, words in _SHARES_IN.items()
+}  # fmt: skip
+
+_REPLICATED = re.compile(r"\W*(?:plain |torch |pytorch )?(?:DDP|data[- ]parallel(?:ism)?)\W*", re.I)

@@ -18,7 +18,7 @@ from assay.ingest.binding.batches_said import as_the_others, of_each_device, set
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import mentioned
-from assay.ingest.binding.named_rows import but_for_unnamed
+from assay.ingest.binding.named_rows import but_for_unable, but_for_unnamed
 from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped, shaped_by_text
 from assay.ingest.binding.speeds_proven import settle_speeds
@@ -350,15 +350,16 @@ def _bind(
         )  # fmt: skip
         but_for_unnamed(every, _marked(lines, found), tabled)
         shapes = described(context.statements, prose)
-        for _, folded in binding:
-            context.used |= shaped(folded.records, folded.models, shapes)
-        context.used |= shaped_by_text(
-            every, prose, context.statements, context.titles
-        ) | settle_batches(every, prose, tabled)
+        context.used.update(
+            *(shaped(folded.records, folded.models, shapes) for _, folded in binding),
+            shaped_by_text(every, prose, context.statements, context.titles),
+            settle_batches(every, prose, tabled),
+        )
         as_the_others(every)
         of_each_device(every)
         _understand(ledger, settle_speeds(every, prose))
         settle_noted(every, prose)
+        but_for_unable(every, prose)
     for fmt, _ in binding:
         if fmt.name in found.rows:
             main = next(iter(fmt.schemas.values()))

@@ -190,9 +190,14 @@ Lightning's name of it, `strategy: deepspeed_stage_2`."""
 
 
 _PREPARES = deferred(
-    r"(?:^|[\s;&|$`])(?:python[0-9.]*|bash|sh)\s+(?:-[mu]\s+)*(?![^\s]*train)"
-    r"(?:[\w.-]*[/.])*(?:[a-z0-9]+[_-])?(?:pre-?process|tokeni[sz]e|convert|prepare|download|export"
-    r"|merge|evaluate|eval|inference|infer|serve|generate|chat|sample)(?:[_-][\w-]*)?"
+    r"(?:^|[\s;&|$`])(?:python[0-9.]*|bash|sh)\s+(?:-[mu]\s+)*"
+    r"(?:(?!\S*(?:train|tune|tuning))(?:[\w.-]*[/.])*(?:[a-z0-9]+[_-]){0,2}"
+    r"(?:pre-?process|tokeni[sz]|convert|prepare|download|export|extract|pre-?comput|quanti[sz]"
+    r"|merge|evaluat|eval|inference|infer|serve|generat|predict|decode|chat|sample)"
+    r"(?:e|ing|ion|ation|or|er)?(?:[_-][\w-]*)?"
+    r"|(?:[\w.-]*[/.])*(?:pre-?process|tokeni[sz]e|convert|prepare|download|extract|build|create"
+    r"|make|generate|encode|pack|split|clean|filter|cache)(?:[_-][a-z0-9]+){0,3}"
+    r"[_-](?:data(?:sets?)?|corpus|shards|index|vocab|features|latents|embeddings|tokeni[sz]er))"
     r"(?:\.py|\.sh)?(?=[\s`]|$)"
 )
 """A program that prepares data, or that uses what was trained, by its name."""

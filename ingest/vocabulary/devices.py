@@ -381,6 +381,32 @@ _OF_AN_INSTANCE = re.compile(r"\.(?:[0-9]*x?large|metal)")
 """The size of an instance: `trn1.32xlarge` is a node, which counts as one."""
 
 
+_NO_BRAIN_FLOAT = (
+    r"g?v100s?|[pkm][0-9]{1,3}|t4g?|titan\w*|[12]0[5-8]0(?:ti|super)?|16[56]0(?:ti|super)?|910a"
+)
+"""Keys of devices that came before bf16 and TF32: they have neither in hardware."""
+
+_NO_EIGHT_BITS = (
+    r"a100|a800|a10g?|a16|a30|a40|a[2-6][05]00|30[5-9]0(?:ti)?|mi100|mi2[0-9]{2}x?|910b[0-9]?"
+)
+"""Keys of devices that have these, and no fp8 yet."""
+
+_LACKING = re.compile(rf"({_NO_BRAIN_FLOAT})|{_NO_EIGHT_BITS}")
+
+
+def lacks(device: Device, kind: str) -> bool:
+    """Whether a device has no units for a number format, by its short name.
+
+    >>> [lacks(each, "bf16") for each in devices("V100, T4, RTX 2080 Ti, A100, RTX 3090, L4")]
+    [True, True, True, False, False, False]
+    >>> [lacks(each, "fp8") for each in devices("V100, A100-80GB, MI250X, MI300X, H100, RTX 4090")]
+    [True, True, True, False, False, False]
+    """
+    found = _LACKING.fullmatch(device.key)
+    newer = ("fp8",) if found is None or found[1] is None else ("fp8", "bf16", "tf32")
+    return found is not None and kind in newer
+
+
 def signed(text: str) -> str:
     """A text of the same length with a `SIGN` in the place of each device that it names by more
     than its kind, and by no instance of a cloud.
