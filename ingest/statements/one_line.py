@@ -399,7 +399,7 @@ def _spread(line: Line) -> dict[str, Cell]:
 
     >>> said = _spread(Line(1, "### TP4 PP2, micro batch 2", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
-    {'tp': '4', 'pp': '2', 'micro_batch': '2'}
+    {'micro_batch': '2', 'tp': '4', 'pp': '2'}
     >>> _spread(Line(1, "### The effect of TP 8", 1, {}))
     {}
     """
