@@ -345,6 +345,16 @@ _EFFECT = deferred(
     r"|^\W*(?:on|with|in|at|using) [^.;:]{2,40}?,? the (?:rates|numbers|results|figures|values"
     r"|times) (?:are|were|is)"
     r" (?:within|about|roughly|the same|similar|close|identical|almost|nearly|[0-9])"
+    r"|^\W*(?:on|with|in|at|using) [^.;:]{2,40}?,? (?:the|these|all) (?:\w+ )?(?:rates|numbers"
+    r"|results|figures|values|times|throughputs?|speeds?) (?:\w+ ){0,2}?(?:doubl|halv|quarter|tripl"
+    r"|drop|f[ae]ll|rise|rose|increas|decreas|grow|grew|improv|shrink|go (?:up|down))"
+    r"|^\W*(?:the )?(?:peak )?(?:GPU )?(?:memory|throughput|speed|MFU|(?:step |iteration )?time"
+    r"|usage|footprint)(?: \w+){0,2} (?:drops?|dropped|rises?|rose|falls?|fell|increase[sd]?"
+    r"|decrease[sd]?|grows?|grew|shrinks?|shrank|goes|went|improve[sd]?)(?: (?:up|down|further))? "
+    r"(?:to|by|from) [^.;:]{1,40}? (?:with|when|if|on|under|using|by|once|after|at)\b"
+    r"|^\W*(?:when|once|if|as soon as|after) (?:we|you|I) [^.;:,]{3,60}, (?:the |it |memory|all "
+    r"|a )(?:(?!(?:we|our)\b)[\w.-]+ ){0,4}?(?:fits?|runs?|gets?|reach\w*|needs?|takes?|drops?"
+    r"|falls?|rises?|goes|doubles?|halves)\b"
     r"|\b(?:another|a (?:second|third|further|different)) set of (?:runs|experiments|tests"
     r"|measurements)\b(?!.*:\W*$)",
     re.IGNORECASE,
