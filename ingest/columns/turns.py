@@ -220,7 +220,7 @@ _REACHED = deferred(
     r"|runs? at|ran at|needs?|needed|takes?|took|uses?|does|did|goes to|went to|drops? to"
     r"|dropped to) (?:about |around |roughly |only |up to |~)?(?P<rate>[0-9][0-9.,]*))"
 )
-"""What a model reached with something: `With 16 GPUs the 7B reaches 24.1.`"""
+"""How a sentence begins on what a model reached: `With 16 GPUs the 7B reaches 24.1.`"""
 
 _OF_PROSE = re.compile(r" {0,3}[\w(`]")
 """How a line of prose begins that may end the sentence of the one before."""
