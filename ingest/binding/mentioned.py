@@ -41,6 +41,7 @@ from assay.ingest.binding.mentions import (
     Paragraph,
     paragraphs_of,
     sizes_in,
+    tables_of,
 )
 from assay.ingest.binding.named_rows import by_name, models_of
 from assay.ingest.binding.same_as_row import set_up_like
@@ -125,12 +126,12 @@ def mentioned(
             _but_for_its_own(row, near, models)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 row.cells |= trained
-            _within_its_batch(row)
-            _shared_by_all(row)
+            _but_for_unfit(row)
             call(row, called, near)
             if not any(name in row.cells for name in SIZED_BY[:3]):
                 model = only[0] if only and around.is_over(only[1], row.line) else None
                 row.cells |= _model_of(model or _of_all_above(of_all, row, around), near, own_page)
+        _but_for_numbered(table, number, said)
         by_name(table, called_so, [p for p, place in near if place == OWN], said)
         between = [
             each for each, place in near if place == OWN and since < each.first < table[0].line
@@ -138,6 +139,17 @@ def mentioned(
         set_up_like(table, between, above, [_spoken_by(row, tuned) for row in table])
         above.append(table)
         since, settled = table[-1].line, apart
+
+
+def _but_for_numbered(table: Sequence[Record], number: str, held: Mapping[int, Paragraph]) -> None:
+    """Take from rows of the table of a number what a sentence says of tables of other numbers: `In
+    Table 3 we use TP=4.` `held` are paragraphs by their lines."""
+    for row in table if number else ():
+        for name, cell in list(row.cells.items()):
+            each = held.get(cell.line) if cell.value_origin != "printed" else None
+            tables = tables_of(each.sentence_at(cell)[0]) if each else frozenset[str]()
+            if tables and number not in tables:
+                del row.cells[name]
 
 
 def _names_another(model: Cell, around: Iterable[tuple[Paragraph, int]]) -> bool:
@@ -186,6 +198,12 @@ def _adds_up(table: Sequence[Record], context: Context) -> bool:
     no setting that every row says."""
     labels = [next((text for _, text in row.other), "") for row in table[1:]]
     return context.adds_up(table[0].line) or (bool(labels) and all(map(ADDS.match, labels)))
+
+
+def _but_for_unfit(row: Record) -> None:
+    """Take from a row sizes of a batch that do not go together."""
+    _within_its_batch(row)
+    _shared_by_all(row)
 
 
 def _within_its_batch(row: Record) -> None:

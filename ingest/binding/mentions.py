@@ -385,6 +385,42 @@ _RUNS_OF_TABLE = deferred(
 """The table whose runs a sentence is of: `all runs in Table 6`, `In Table 6, …`."""
 
 
+_OF_NUMBERED = deferred(
+    r"(?:^\W*(?:(?:also|likewise|finally),? )?|\b(?:runs?|models?|results?|numbers|rows?|entries"
+    r"|experiments?|measurements|configurations?|everything|those|all) (?:(?:reported|listed|shown"
+    r"|given|collected) )?)(?:in|of|for|from) (?:table|tab\.)s? "
+    r"(?P<in>[0-9]+(?:(?:, | and |, and | & |[–-])[0-9]+)*)\b"
+    r"|^\W*tables? (?P<of>[0-9]+(?:(?:, | and |, and | & )[0-9]+)*) (?:uses?|used|was|were|is|are) "
+    r"(?:(?:also|all|then) )?(?!(?:the )?(?:same|as)\b)",
+    re.IGNORECASE,
+)
+"""The tables whose runs a sentence is of, and of no others: `Table 3 was measured on H100`."""
+
+_OF_OTHERS_TOO = deferred(
+    r"\b(?:compar\w+|than|unlike|contrast|(?:as|like) (?:in|for)|same|similar\w*)\b"
+    r"|\b(?:all|every|both|other|each) tables?\b|\btables? [0-9]+ (?:to|through)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that may be of more tables than it numbers."""
+
+
+def tables_of(sentence: str) -> frozenset[str]:
+    """The numbers of the tables of whose runs alone a sentence is.
+
+    >>> sorted(tables_of("In Tables 2 and 3 we use TP=4.")), sorted(tables_of("As in Table 2."))
+    (['2', '3'], [])
+    """
+    found = _OF_NUMBERED.search(sentence) if "able" in sentence or "ab." in sentence else None
+    if found is None or _OF_OTHERS_TOO.search(sentence):
+        return frozenset()
+    told = found["in"] or found["of"]
+    more = _A_TABLE.findall(sentence)
+    return frozenset() if re.search("[–-]", told) else frozenset(re.findall("[0-9]+", told) + more)
+
+
+_A_TABLE = re.compile(r"[Tt]ables? ([0-9]+)")
+
+
 _ONLY_THERE = deferred(
     r"\b(?:is|are|was|were) (?:(?:used|enabled|applied|on) only|only (?:used|enabled|applied|on)) "
     r"(?:where|when|if) (?:(?:the|a) (?:table|row|label|entry)s? (?:says?|shows?|lists?|has|have)"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import NamedTuple
 
@@ -425,3 +425,40 @@ def unmarked(text: str) -> re.Match[str] | None:
     >>> unmarked("without notes of the meeting") and unmarked("All models are in bf16.")
     """
     return _UNMARKED.search(text)
+
+
+_OF_A_SIGN = deferred(r"\s*(?:(?P<star>(?:\\\*){1,3}|\*{2,3}(?=\s))|\((?P<key>[1-9a-h])\)) ?(?=\w)")
+"""How a note begins that is one by its sign, whatever rows there are."""
+
+_BEARS_STAR = deferred(r"[\w)%.\]] ?\\?\*(?!\w)")
+
+
+def unborne(lines: Sequence[Line], rows: Set[int]) -> set[int]:
+    """The notes right below `rows` of a table whose sign no other line has: whose they are, nobody
+    knows.
+
+    >>> texts = "| 7B | 12 |", "", "(1) with FP8", "(2) with TP 2", "as in (2)"
+    >>> unborne([Line(n, text, 1, {}) for n, text in enumerate(texts, 1)], {1})
+    {3}
+    """
+    notes: dict[int, re.Match[str]] = {}
+    last = 0  # the last line with text
+    for line in lines:
+        if (last in rows or last in notes) and (found := _OF_A_SIGN.match(line.text)):
+            notes[line.number] = found
+        last = line.number if line.text.strip() else last
+    if not notes:
+        return set()
+    others = [line.text for line in lines if line.number not in notes]
+    starred = any(map(_BEARS_STAR.search, others))
+    return {
+        number
+        for number, found in notes.items()
+        if not (starred if found["star"] else _is_borne(found["key"], others))
+    }
+
+
+def _is_borne(key: str, texts: Iterable[str]) -> bool:
+    raised = "¹²³⁴⁵⁶⁷⁸⁹ᵃᵇᶜᵈᵉᶠᵍʰ"["123456789abcdefgh".index(key)]
+    signs = f"({key})", f"[{key}]", f"^{key}", f"^{{{key}", f">{key}<", f"[^{key}]", raised
+    return any(sign in text for text in texts for sign in signs)

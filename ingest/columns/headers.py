@@ -134,6 +134,8 @@ STEPS = {
     "step", "meanstep", "medianstep", "avgstep", "stepavg", "stepmean", "stept", "iteration",
     "iter", "1step", "1iter", "1iteration", "onestep", "oneiteration", "perstep", "periteration",
     "periter",
+    *(f"{all_of}{one}" for all_of in ("whole", "full", "entire", "complete", "total", "steadystate")
+      for one in ("step", "iteration", "iter", "perstep", "periteration")),
 }  # fmt: skip
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
 
@@ -863,6 +865,17 @@ _REMARK = re.compile(
 """Remarks beside a unit that leave a quantity what it is: where it was seen."""
 
 
+_OF_ACTIVE = re.compile(
+    r"(?:(?:counting|counted|based|computed|calculated|from|by|on|with|for|using|the|only) ){0,4}"
+    r"(?:active|activated) (?:params?|parameters|experts|weights|FLOPs?)"
+    r"(?: (?:are |is )?(?:only|counted|used|alone))?",
+    re.IGNORECASE,
+)
+"""By which parameters the work of experts was counted: by those that it takes."""
+
+_OF_WORK = re.compile(r"FLOP|\bMFU\b", re.IGNORECASE)
+
+
 def _without_remark(label: str) -> str:
     """A label with its unit alone in brackets, where they say besides only how it was measured.
 
@@ -870,8 +883,12 @@ def _without_remark(label: str) -> str:
     ('mem (MiB)', 'mem (weights, MiB)')
     >>> _without_remark("VRAM (nvidia-smi)"), _without_remark("speed (tqdm)")
     ('VRAM', 'speed (tqdm)')
+    >>> _without_remark("TFLOPS/GPU (active params)"), _without_remark("size (active params)")
+    ('TFLOPS/GPU', 'size (active params)')
     """
     bracket = _BRACKET.fullmatch(label) if "(" in label else None
+    if bracket and _OF_ACTIVE.fullmatch(bracket[2]) and _OF_WORK.search(bracket[1]):
+        return bracket[1]
     parts = [part.strip() for part in bracket[2].split(",")] if bracket else []
     units = [part for part in parts if unit(part)]
     rest = [part for part in parts if not unit(part)]

@@ -345,6 +345,16 @@ _EFFECT = deferred(
     r"|^\W*(?:on|with|in|at|using) [^.;:]{2,40}?,? the (?:rates|numbers|results|figures|values"
     r"|times) (?:are|were|is)"
     r" (?:within|about|roughly|the same|similar|close|identical|almost|nearly|[0-9])"
+    r"|^\W*(?:on|with|in|at|using) [^.;:]{2,40}?,? (?:the|these|all) (?:\w+ )?(?:rates|numbers"
+    r"|results|figures|values|times|throughputs?|speeds?) (?:\w+ ){0,2}?(?:doubl|halv|quarter|tripl"
+    r"|drop|f[ae]ll|rise|rose|increas|decreas|grow|grew|improv|shrink|go (?:up|down))"
+    r"|^\W*(?:the )?(?:peak )?(?:GPU )?(?:memory|throughput|speed|MFU|(?:step |iteration )?time"
+    r"|usage|footprint)(?: \w+){0,2} (?:drops?|dropped|rises?|rose|falls?|fell|increase[sd]?"
+    r"|decrease[sd]?|grows?|grew|shrinks?|shrank|goes|went|improve[sd]?)(?: (?:up|down|further))? "
+    r"(?:to|by|from) [^.;:]{1,40}? (?:with|when|if|on|under|using|by|once|after|at)\b"
+    r"|^\W*(?:when|once|if|as soon as|after) (?:we|you|I) [^.;:,]{3,60}, (?:the |it |memory|all "
+    r"|a )(?:(?!(?:we|our)\b)[\w.-]+ ){0,4}?(?:fits?|runs?|gets?|reach\w*|needs?|takes?|drops?"
+    r"|falls?|rises?|goes|doubles?|halves)\b"
     r"|\b(?:another|a (?:second|third|further|different)) set of (?:runs|experiments|tests"
     r"|measurements)\b(?!.*:\W*$)",
     re.IGNORECASE,
@@ -352,10 +362,21 @@ _EFFECT = deferred(
 """The effect of a switch, and no word of which runs had it: `Without checkpointing memory is 20 GB
 higher`; or runs that stand somewhere else."""
 
+_KIND = (
+    r"(?:(?:(?:MoE|mixture[- ]of[- ]experts|dense|sparse)|(?:vision|image|video|audio|speech|text"
+    r"|language|multi-?modal|(?:en|de)coder(?:-decoder|-only)?|convolutional|transformer|recurrent"
+    r"|quanti[sz]ed|base|chat|instruct|distilled|compiled)"
+    r"(?= (?:models?|ones?|runs?|networks?|variants?)\b)))"
+)
+"""A kind of models or runs, of which a document may have others too."""
+
 _NOT_ALL = deferred(
-    r"\b(?:only (?:we )?(?:train\w*|fine-?tun\w*|kept|keep|cast|ran|run|use[sd]?)|(?:train\w*|tuned"
-    r"|kept|cast|ran|run) only) the (?:\w+ )?(?:adapters?|heads?|encoders?|decoders?|backbones?"
-    r"|routers?|embeddings?|norms?|layers?|projections?|LoRA)\b"
+    rf"\b(?:the |for |all )+{_KIND}\b[^.;]{{0,60}}?[0-9][^.;]{{0,60}}?"
+    r"(?:,|\b(?:and|while|whereas|but|with)) (?:(?:and|while|whereas|but|with|for|all) )?"
+    rf"(?:the |all |for )*{_KIND}\b[^.;]{{0,60}}?[0-9]"
+    r"|\b(?:only (?:we )?(?:train\w*|fine-?tun\w*|kept|keep|cast|ran|run|use[sd]?)"
+    r"|(?:train\w*|tuned|kept|cast|ran|run) only) the (?:\w+ )?(?:adapters?|heads?|encoders?"
+    r"|decoders?|backbones?|routers?|embeddings?|norms?|layers?|projections?|LoRA)\b"
     r"|\bones (?:on |with |at |in |used |uses )?[0-9]"
     r"|\b(?:in|during) (?:the )?(?:phase [0-9]|(?:first|second|third|last|final) (?:\w+ )?"
     r"phase)\b|^\W*(?:the )?(?:phase [0-9]|(?:first|second|third|last|final) (?:\w+ )?(?:phase"
@@ -489,6 +510,8 @@ def of_these_runs(text: str) -> str:
     ('Our cluster has     H100 GPUs.', 'Runs used 8 GPUs.')
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
+    >>> of_these_runs("The MoE models use EP 8, the dense one TP 2. Seq 4096.").strip()
+    'Seq 4096.'
     >>> of_these_runs("Unfused up to 0.3; 0.4 brought FlashAttention. We use torch 2.1.").strip()
     'We use torch 2.1.'
     """

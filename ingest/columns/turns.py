@@ -6,11 +6,13 @@ said of them before holds no longer, whether or not the line is understood.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 
-from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.other_runs import IS_OPEN, of_these_runs, sentences
 from assay.ingest.columns.spoken_of import spoken_of
-from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices, only
 
@@ -104,11 +106,27 @@ _HAS_MEMORY = deferred(
 """Memory of a device: `MI210 has 64 GB`, which says nothing of what runs are on."""
 
 
+_WHAT_STANDS = r"(?:tables?|sections?|figures?|charts?|pages?|blocks?|results|numbers|measurements)"
+
 _LATER = deferred(
     r"(?i:^\W*(?:(?:much |a (?:bit|week|month|day) |weeks |months |days )?later(?: on)?"
     r"|afterwards|subsequently|thereafter|after (?:that|this)|since then)\b"
     r"(?! (?:rows?|lines?|columns?|entr(?:y|ies))\b)"
-    r"|\bnext (?:table|section|figure|chart|page|block)\b"
+    rf"|\b(?:next|following) (?:[\w-]+ )?{_WHAT_STANDS}\b"
+    rf"|\b{_WHAT_STANDS} (?:right |just |directly )?(?:below|that follow|to follow)"
+    r"|^\W*(?:(?:here )?below|next)(?:,|:| (?:are|is|come|we|I)\b)(?! (?:\w+ ){0,3}(?:settings"
+    r"|set-?up|config\w*|hyper-?param\w*|flags|options|commands?|scripts?|hardware)\b)"
+    rf"|^\W*{_WHAT_STANDS}\b[^.;:]{{0,40}}? (?:follows?|(?:is|are) (?:shown|given|listed"
+    r"|reported|found) (?:below|next))\W*$"
+    r"|\b(?:we|I) (?:now|next) (?:turn|look|move|go|come|consider|repeat|compare)\b"
+    r"|^\W*(?:the )?same\b[^.;]{2,60}:\W*$"
+    r"|^\W*(?:with|on|using) (?!(?:all|every|each|both|these|our|the)\b)[^.;:]{1,60}:\W*$"
+    r"|^\W*(?:for|in|during) (?:the|our) (?:actual |real )?(?:final|full|production|main|actual"
+    r"|real|long) (?:(?:pre-?)?training )?(?:(?:pre-?)?training|runs?|jobs?|models?)\b,? ?(?:we|I"
+    r"|it|the|[0-9]|was|were|used?)\b"
+    r"|^\W*(?:the|our) (?:final|production|released|real) (?:[\w-]+ )?(?:runs?|jobs?|models?"
+    r"|checkpoints?) (?:later )?(?:uses?|used|took|takes|ran|runs|(?:was|were|is|are) (?:then "
+    r"|later )?(?:trained|run))\b"
     r"|^\W*(?:the )?same (?:runs?|models?|code|jobs?|set-?ups?|configurations?|benchmarks?"
     r"|experiments?) (?:on|with|at|in)\b"
     rf"|\b(?:we|I)(?: have)? (?:later|then|afterwards|subsequently|since) (?:also )?{_DONE}\b"
@@ -135,6 +153,77 @@ def later(text: str) -> frozenset[str]:
     """
     parts = [part for part in sentences(text) if _LATER.search(part)]
     return frozenset[str]().union(*map(spoken_of, parts))
+
+
+def but_for_later(
+    lines: Sequence[Line], rows: Set[int], printed: Set[str] = frozenset()
+) -> Sequence[Line]:
+    """Lines with blanks for what those below all `rows` of tables say of runs that came after, or
+    that the document does not show: there is no table of these. What a run reached that is none of
+    the values `printed` in rows is such a one.
+
+    >>> below = "We use bf16. The next table is on", "16 GPUs. With FP8 the 7B gets 9.2."
+    >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(below, 1)]
+    >>> [line.text.strip() for line in but_for_later(lines, {0})]
+    ['We use bf16.', '']
+    >>> [line.text.strip() for line in but_for_later(lines[1:], {0}, {"9.2"})]
+    ['16 GPUs. With FP8 the 7B gets 9.2.']
+    """
+    last = max(rows, default=0)
+    found = [line for line in lines if line.number <= last]
+    for held in _wrapped(lines[len(found) :]):
+        if held[0].prefix or held[0].text.startswith("#") or len(held[0].text) > LONGEST:
+            found += held
+            continue
+        own = ""
+        for part in sentences(" ".join(line.text for line in held)):
+            more = len(held) > 1 and not of_these_runs(part).strip()
+            own += " " * len(part) if more or _is_later(part, printed) else part
+        begin = 0
+        for line in held:
+            text = own[begin : begin + len(line.text)]
+            found.append(line if text == line.text else line._replace(text=text))
+            begin += len(line.text) + 1
+    return found
+
+
+def _wrapped(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The lines, those together over which a sentence goes on."""
+    held: list[Line] = []
+    for line in lines:
+        goes_on = held and line.number == held[-1].number + 1 and _OF_PROSE.match(line.text)
+        if held and not (goes_on and len(held) < MOST and IS_OPEN.match(held[-1].text)):
+            yield held
+            held = []
+        held.append(line)
+    if held:
+        yield held
+
+
+LONGEST = 4000
+"""Letters of a line of prose."""
+
+MOST = 12
+"""Lines of a paragraph that are taken together."""
+
+
+def _is_later(sentence: str, printed: Set[str]) -> bool:
+    if _LATER.search(sentence):
+        return True
+    reached = _REACHED.match(sentence)
+    return reached is not None and reached["rate"].rstrip(".,") not in printed
+
+
+_REACHED = deferred(
+    r"(?i:\W*(?:with|on|using|at|in|under) [^.;:]{2,50}?,? (?:the|our|a) (?:\w+ )?"
+    r"(?-i:[A-Z]?[\w.-]*[0-9][\w.]*)(?: models?)? (?:gets?|got|reach(?:es|ed)|achieve[sd]?|hits?"
+    r"|runs? at|ran at|needs?|needed|takes?|took|uses?|does|did|goes to|went to|drops? to"
+    r"|dropped to) (?:about |around |roughly |only |up to |~)?(?P<rate>[0-9][0-9.,]*))"
+)
+"""How a sentence begins on what a model reached: `With 16 GPUs the 7B reaches 24.1.`"""
+
+_OF_PROSE = re.compile(r" {0,3}[\w(`]")
+"""How a line of prose begins that may end the sentence of the one before."""
 
 
 def turned_device(text: str) -> str:

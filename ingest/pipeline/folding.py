@@ -17,11 +17,13 @@ import polars as pl
 from assay.ingest.binding.batches_said import as_the_others, of_each_device, settle_batches
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.binding.mentioned import mentioned
+from assay.ingest.binding.mentioned import MOST_LINES, mentioned
 from assay.ingest.binding.named_rows import but_for_unable, but_for_unnamed
 from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped, shaped_by_text
 from assay.ingest.binding.speeds_proven import settle_speeds
+from assay.ingest.columns.footnotes import unborne
+from assay.ingest.columns.turns import but_for_later
 from assay.ingest.legends import (
     added_items,
     alternative_commands,
@@ -299,9 +301,12 @@ def _bind(
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
-    prose: Sequence[Line] = in_markdown(_prose(found)) if tabled and document else ()
-    letters = letters_in(prose)
     every = [record for _, folded in binding for record in folded.records]
+    others = _other_below(found, every, tabled) if document else {}
+    prose: Sequence[Line] = (
+        _without(in_markdown(_prose(found)), others) if tabled and document else ()
+    )
+    letters = letters_in(prose)
     of_names, templates = name_templates.tell(every, prose)
     told, signs = tell(every, without(prose, templates))
     of_unmarked, unmarked = noted_rows.tell(every, prose)
@@ -327,12 +332,14 @@ def _bind(
         *clauses,
     ]  # fmt: skip
     prose = without(prose, explained)
-    stated = (
-        headed(without(_marked(_with_near(lines, found, tabled), found), explained))
+    stated = with_degrees(
+        headed(
+            without(_without(_marked(_with_near(lines, found, tabled), found), others), explained)
+        )
         if document
-        else lines
+        else lines,
+        letters,
     )
-    stated = with_degrees(stated, letters)
     context = read_context(source.name, stated, set(taken), assumed, tabled, _ran(every))
     _name_programs(context, every, prose, tabled)
     context.used |= told
@@ -423,6 +430,29 @@ def _with_near(lines: Sequence[Line], found: Scan, tabled: Set[int]) -> Sequence
     held = {line.number for line in lines}
     near = [line for line in near_tables(every, tabled) if line.number not in held]
     return sorted([*lines, *near], key=attrgetter("number")) if near else lines
+
+
+def _other_below(
+    found: Scan, rows: Sequence[Record], tabled: Set[int]
+) -> dict[tuple[int, int, str], Line]:
+    """Lines below tables with blanks for what they say of runs that none of them shows, and for
+    notes to which no row points, by their places in the document."""
+    every = in_markdown(_every(found)) if tabled else ()
+    if not every or every[-1].number <= min(tabled) or len(every) > MOST_LINES:
+        return {}
+    printed = {cell.text for row in rows for cell in row.cells.values()}
+    printed |= {text for row in rows for _, text in row.other}
+    of_none = unborne(_every(found), tabled)
+    own = (
+        line._replace(text=" " * len(line.text)) if line.number in of_none else line
+        for line in but_for_later(every, tabled, printed)
+    )
+    pairs = zip(every, own, strict=True)
+    return {_place(line): other for line, other in pairs if other is not line}
+
+
+def _without(lines: Sequence[Line], others: Mapping[tuple[int, int, str], Line]) -> Sequence[Line]:
+    return [others.get(_place(line), line) for line in lines] if others else lines
 
 
 def _marked(lines: Sequence[Line], found: Scan) -> Sequence[Line]:
