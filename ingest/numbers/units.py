@@ -243,7 +243,7 @@ _SYMBOLS = {
     "milli": "m", "micro": "µ", "nano": "n", "kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti",
     "us": "µs",
 }  # fmt: skip
-"""What macros of units stand for; any other one is called by what it stands for."""
+"""Macros of units and the signs that they set; any other one is called by what it stands for."""
 
 
 def typeset(text: str) -> str:

@@ -697,12 +697,12 @@ def runs_in_long_form(grid: Grid, schema: Schema) -> Grid:
     if not all({*dict(own)} & measured and {*dict(own)} & settled for own in runs.values()):
         return grid  # of groups of settings
     made = []
-    for own in runs.values():
-        by_name, first = dict(own), own[0][1]
-        line = next((row.line for label, row in own if label in measured), first.line)
+    for of_run in runs.values():
+        by_name, first = dict(of_run), of_run[0][1]
+        line = next((row.line for label, row in of_run if label in measured), first.line)
         blank = GridCell("", line.number, line.column)
-        cells = (by_name[each].cells[value] if each in by_name else blank for each in told)
-        made.append(GridRow(line, (*(first.cells[at] for at in keys), *cells)))
+        held = (by_name[each].cells[value] if each in by_name else blank for each in told)
+        made.append(GridRow(line, (*(first.cells[at] for at in keys), *held)))
     head = grid.heads[0]
     names = (head.cells[name]._replace(text=each) for each in told)
     cells = (*(head.cells[at] for at in keys), *names)
