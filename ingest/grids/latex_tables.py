@@ -19,6 +19,7 @@ from assay.ingest.grids.grid import (
     SpansError,
     laid_out,
 )
+from assay.ingest.numbers.units import typeset
 from assay.ingest.schema.record import Line
 
 _BEGIN = re.compile(r"\\begin\{(tabular[xy*]?|longtable|tblr|tabularray)\}")
@@ -42,15 +43,16 @@ _SPANNING = re.compile(
     r"(?:\[[^\[\]]*\])?)\s*\{"
 )
 
+_COMMENT = re.compile(r"(?<!\\)%.*$")
+
 _MARKS = (
-    (re.compile(r"(?<!\\)%.*$"), ""),
     (re.compile(r"\\(?:footnotemark|footnote|cite\w*|label|ref|textsuperscript|tnote)"
                 r"(?:\[[^\[\]]*\])?\{[^{}]*\}|\\footnotemark\[[^\[\]]*\]"), ""),
     (re.compile(r"(?<=[A-Za-z)}%])\s?\$\s?\^\s*\{?\s*(?:\\(?:d?dagger|ast|star)|\*{1,3}|[†‡§a-h])"
                 r"\s*\}?\s*\$"), ""),
     (re.compile(r"\\(?:cellcolor|textcolor|color|rowcolor)(?:\[[^\[\]]*\])?\{[^{}]*\}"), ""),
     (re.compile(r"\\(?:makecell|thead|shortstack)(?:\[[^\[\]]*\])?"), ""),
-    (re.compile(r"\\(?:num|SI|qty)\{([^{}]*)\}(?:\{([^{}]*)\})?"), r"\1 \2"),
+    (re.compile(r"\\num(?:\[[^\[\]]*\])?\{([^{}]*)\}"), r"\1"),
     (re.compile(r"(?<=[0-9}]\$)\^\s*\{?\s*(?:\\(?:d?dagger|ast|star)|\*{1,3}"
                 r"|[a-h](?![A-Za-z]))"), ""),
     (re.compile(r"_\s*\{?\s*(?=\\pm|±)"), " "),
@@ -252,6 +254,7 @@ def _bare(text: str) -> str:
     """A text without its commands."""
     if len(text) > LONGEST:
         return text.strip()
+    text = typeset(_COMMENT.sub("", text))
     for form, kept in _MARKS:
         text = form.sub(kept, text)
     return " ".join(text.split())

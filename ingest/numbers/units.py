@@ -228,6 +228,47 @@ _EVEN = 100
 _LENGTHS = {1e3: 1024.0, 1e6: 1024.0**2}
 
 
+_TYPESET = re.compile(
+    r"\\(?:(?:SI|qty)(?:\[[^\[\]]{0,80}\])?\{(?P<number>[^{}]{1,40})\}(?:\[[^\[\]]{0,40}\])?"
+    r"|(?:si|unit)(?:\[[^\[\]]{0,80}\])?)\{(?P<unit>(?:[^{}]|\{[^{}]{0,8}\}){1,80})\}"
+)
+"""A unit, or a number and its unit, as siunitx sets them: `\\si{\\giga\\byte}`, `\\qty{80}{GB}`."""
+
+_MACRO = re.compile(r"\\([A-Za-z]+)\s*(?:\{(-?[0-9])\})?")
+
+_SYMBOLS = {
+    "per": "/", "of": "", "tothe": "^", "raiseto": "^", "second": "s", "minute": "min", "hour": "h",
+    "byte": "B", "watt": "W", "joule": "J", "hertz": "Hz", "percent": "%", "flop": "FLOP",
+    "flops": "FLOPS", "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "exa": "E",
+    "milli": "m", "micro": "µ", "nano": "n", "kibi": "Ki", "mebi": "Mi", "gibi": "Gi", "tebi": "Ti",
+    "us": "µs",
+}  # fmt: skip
+"""Macros of units and the signs that they set; any other one is called by what it stands for."""
+
+
+def typeset(text: str) -> str:
+    """A text whose units are written out that siunitx has macros for.
+
+    >>> typeset(r"Memory [\\si{\\giga\\byte}]"), typeset(r"\\qty{4.1}{\\milli\\second\\per\\step}")
+    ('Memory [GB]', '4.1 ms/step')
+    >>> typeset(r"rate (\\unit{tokens\\,\\second\\tothe{-1}})"), typeset(r"\\si{samples.s^{-1}}")
+    ('rate (tokens s^-1)', 'samples s^-1')
+    """
+    if not any(map(text.__contains__, _SETTING_UNITS)):
+        return text
+
+    def written(found: re.Match[str]) -> str:
+        bare = re.sub(r"\\[,;:! ]|~|\.(?=[A-Za-z\\])", " ", found["unit"])
+        bare = _MACRO.sub(lambda each: _SYMBOLS.get(each[1], each[1]) + (each[2] or ""), bare)
+        bare = re.sub("[{}]|\\\\(?=%)", "", bare).strip()
+        return f"{found['number'] or ''} {bare}".strip()
+
+    return _TYPESET.sub(written, text)
+
+
+_SETTING_UNITS = ("\\si", "\\unit", "\\SI", "\\qty")
+
+
 def unit(text: str) -> Unit | None:
     """The unit printed as `text`, or None where it is not one we know.
 

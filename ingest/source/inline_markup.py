@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
+from assay.ingest.numbers.units import typeset
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 
@@ -87,6 +88,7 @@ def _untyped(line: Line) -> Line:
     text = line.text
     if not any(map(text.__contains__, "\\~{")) or len(text) > LONGEST or _ROW.search(text):
         return line
+    text = typeset(text)
     for form, kept in _TYPESET:
         text = form.sub(kept, text)
     return line._replace(text=text)

@@ -220,6 +220,7 @@ from assay.ingest.tables.units_beside import (
     names_metrics,
     of_all_below,
     of_the_job,
+    runs_in_long_form,
     with_check_marks,
     with_metrics_apart,
     with_outcomes,
@@ -505,7 +506,10 @@ class _Table:
         if long and names_metrics(grid):
             raise IrregularError
         grid = without_said_formats(
-            with_settings_apart(with_metrics_apart(unpivoted(grid, schema), schema), schema),
+            with_settings_apart(
+                with_metrics_apart(runs_in_long_form(unpivoted(grid, schema), schema), schema),
+                schema,
+            ),
             schema,
             [*(line.text for line in place.titles[-1:]), grid.caption],
         )

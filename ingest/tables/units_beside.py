@@ -16,7 +16,7 @@ from typing import NamedTuple
 from assay.ingest.columns.column_cells import OF_NOBODY
 from assay.ingest.columns.composite import named
 from assay.ingest.columns.headers import Column, generic, header, plain
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import in_english, unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables.csv_sections import LONGEST_OUTCOME, NO_ROOM_ELSEWHERE
@@ -659,6 +659,54 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
 
     rows = tuple(apart(row, meant[each]) for row, each in zip(grid.rows, named, strict=True))
     return replace(grid, heads=(row_of(grid.heads[0], told),), rows=rows)
+
+
+def runs_in_long_form(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a row for each of its runs and a column for each name, where each row has one
+    setting of a run or one quantity: `r1,num_gpus,16,` above `r1,iteration_time,3.41,s`. A row that
+    names no run is of the one above; no run has a name twice, as logs of steps have, and each has
+    settings and quantities, as groups of these have not.
+    """
+    labels, (value, name, in_unit) = _of_metrics(grid.header())
+    if value is None or grid.labels or len(grid.heads) > 1:
+        return grid
+    if name is None:
+        name = next((at for at, label in enumerate(labels) if label and label in _ANYTHING), None)
+    keys = [at for at in range(grid.width) if at not in (value, name, in_unit)]
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    if name is None or not keys or any(len(row.cells) != grid.width for row in rows):
+        return grid
+    runs = dict[tuple[str, ...], list[tuple[str, GridRow]]]()
+    run = tuple[str, ...]()
+    units = {plain(row.cells[name].text): each for row in rows if (each := _text(row, in_unit))}
+    for row in rows:
+        run = own if any(own := tuple(row.cells[at].text for at in keys)) else run
+        text = plain(row.cells[name].text)
+        of_it = _text(row, in_unit) or units.get(text)  # no run out of memory took seconds
+        runs.setdefault(run, []).append((f"{text} ({of_it})" if of_it else text, row))
+    told = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
+    if len(told) > MOST_METRICS or any(len(own) != len({*dict(own)}) for own in runs.values()):
+        return grid
+    columns = dict(zip(told, header(told, schema), strict=True))
+    specs = {label: column.spec for label, column in columns.items() if column.spec}
+    measured = {label for label, spec in specs.items() if spec.quantity}
+    settled = {label for label, column in columns.items() if label not in measured
+               and (column.degrees or label in specs)}  # fmt: skip
+    if 2 * len(measured | settled) < len(told):
+        return grid
+    if not all({*dict(own)} & measured and {*dict(own)} & settled for own in runs.values()):
+        return grid  # of groups of settings
+    made = []
+    for of_run in runs.values():
+        by_name, first = dict(of_run), of_run[0][1]
+        line = next((row.line for label, row in of_run if label in measured), first.line)
+        blank = GridCell("", line.number, line.column)
+        held = (by_name[each].cells[value] if each in by_name else blank for each in told)
+        made.append(GridRow(line, (*(first.cells[at] for at in keys), *held)))
+    head = grid.heads[0]
+    names = (head.cells[name]._replace(text=each) for each in told)
+    cells = (*(head.cells[at] for at in keys), *names)
+    return replace(grid, heads=(replace(head, cells=cells),), rows=tuple(made), closed=False)
 
 
 def _of_one_run(grid: Grid, metric: int, value: int, in_unit: int | None) -> Grid:
