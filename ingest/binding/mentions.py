@@ -308,9 +308,10 @@ def _clauses(text: str) -> Iterator[Clause]:
         tables = frozenset(found["number"] for found in _RUNS_OF_TABLE.finditer(plainly))
         plainly = _RUNS_OF_TABLE.sub(_but_what, plainly) if tables else plainly
         plainly = _ONLY_THERE.sub(_not_else, but_for_a_number(plainly))
-        own = of_products(of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly))))
+        own = of_these_runs(_TRIED.sub(_as_ran, EACH_ADDS.sub(_blank, plainly)))
         if not own.strip() or _OF_NO_RUN.search(own) or of_one(own) or is_beyond(own, text):
             continue
+        own = of_products(own)
         sizes = sizes_in(_OF_SOME.sub(_blank, _USED_OF_IT.sub(_blank, own)))
         named = frozenset(each.key for each in devices(own))
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None

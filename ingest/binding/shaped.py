@@ -150,6 +150,8 @@ def _but_for_other_sizes(records: Sequence[Record]) -> None:
         sizes = [size for row in rows if (size := _size(row))]
         if not sizes or max(sizes) < OTHER_SIZE * min(sizes):
             continue
+        if any("experts" in row.cells for row in rows):
+            continue  # of which one of the same shape may have more
         whole = PER_LAYER * (number_of(layers) or 0.0) * (number_of(hidden) or 0.0) ** 2
         for row in rows:
             size = _size(row)

@@ -927,9 +927,8 @@ def _of_a_node(part: Part, plain: str) -> Part:
     if part.name != "gpus" or _number(part.word) > LARGEST_NODE:
         return part
     told = _OF_EACH_BEHIND.match(plain, part.at) or _of_a_kind(plain, part.at)
-    if not told and (each := _EACH_BEHIND.match(plain, part.at)):
-        alone = not plain[: part.at].strip(" (,;:–-")
-        told = each if alone else _SOME_HOSTS.search(plain, 0, part.at)
+    if not told and _EACH_BEHIND.match(plain, part.at):
+        told = _SOME_HOSTS.search(plain, 0, part.at)
     return part._replace(name="gpus_per_node") if told else part
 
 
