@@ -164,7 +164,8 @@ def _apart(found: re.Match[str]) -> str:
 _NEXT_PAIR = deferred(
     r"(?P<pair>(?P<key>[A-Za-z][\w-]*(?: [\w-]+){0,3})[*_]{0,2} ?[:=][ *_]{0,4}"
     r"[0-9](?:[0-9,.]{0,12}[0-9])?[kKMB]?)[ *_]{1,6}"
-    r"(?=[A-Za-z][\w-]*(?: [\w-]+){0,4}[*_]{0,2} ?[:=][ *_]{0,4}\w)"
+    r"(?=(?!(?:or|and|to|vs|versus|than|but|not|if|when|while) )"
+    r"[A-Za-z][\w-]*(?: [\w-]+){0,4}[*_]{0,2} ?[:=][ *_]{0,4}\w)"
 )
 """A pair with a number, and behind it the label of the next: what that counts is not the number."""
 
