@@ -87,8 +87,12 @@ _CAPTION = deferred(
 )
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
-_ITS_NUMBER = re.compile(r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +")
-"""In front of a heading: `## 4 Pipeline parallelism` has no four stages."""
+_ITS_NUMBER = re.compile(
+    r"^#{1,6} +[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]? +"
+    r"|(?<![x×+&] )\b[TPDCE]P [0-9]+(?=\s*(?:[,;)]|$))"
+)
+"""In front of a heading: `## 4 Pipeline parallelism` has no four stages; and degrees that it lists
+bare, `TP 4, PP 1`, by which it may be called alone."""
 
 _NUMBERED = deferred(
     r"#{1,6} \**(?:(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela) |[表표] ?)(?:[A-Z]\.?)?"
