@@ -760,11 +760,9 @@ def _of_its_page(title: _Block, lines: Sequence[Line], tabled: Set[int]) -> list
     free = [line for line in lines if line.number > begin and line.number not in tabled]
     told = title.text[: found.start()] + title.text[found.end() :]
     for line in free:
-        if _OF_NO_PROSE.match(line.text) and told.strip(" #") and line.text.startswith("#"):
+        if len(told) > _OPENING or (told.strip(" #") and line.text.startswith("#")):
             break
-        told += " " + ("" if _OF_NO_PROSE.match(line.text) else line.text)
-        if len(told) > _OPENING:
-            break
+        told += "" if _OF_NO_PROSE.match(line.text) else f" {line.text}"
     if not _TRAINS_SO.search(told) or _NO_PROGRAM_TO_TRAIN.search(told):
         return []
     own = re.escape(found["name"]).replace("_", "[-_]").replace(r"\-", "[-_]")
@@ -805,7 +803,7 @@ _FETCHES = (
     r"|^\s*(?:>>> )?(?:import|from) {own}\b|\bpython3? (?:-u )?(?:-m {own}\b"
     r"|(?:\S{{1,40}}/)?{own}/\S{{0,60}}train\S{{0,20}}\.py)|^\s*(?:[$%] )?cd {own}\b"
 )
-"""Commands by which a program is fetched, installed or started, `{{own}}` being its name."""
+"""Commands by which a program is fetched, installed or started; its name is to be filled in."""
 
 
 def _of_its_command(lines: Sequence[Line], tabled: Set[int], name: str) -> Iterator[_Named]:
