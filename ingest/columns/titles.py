@@ -948,6 +948,16 @@ _NO_FAMILY = deferred(
 """Words with a number behind them that are no model: `FSDP2`, `Setup 1`."""
 
 
+def _place_of(word: str, text: str) -> int:
+    """Where a text has a word or a number by itself, or else in another one; 0 where it has none.
+
+    >>> _place_of("4", "Length 2048, micro batch 4")
+    25
+    """
+    alone = re.search(rf"(?<![\w.,]){re.escape(word)}(?![.,]?\w)", text)
+    return alone.start() if alone else max(0, text.find(word))
+
+
 def titled(line: Line) -> dict[str, Cell]:
     """Everything that a heading says of the runs below it, by field."""
     return {
@@ -972,7 +982,7 @@ def _said(line: str) -> Mapping[str, Cell]:
     def put(name: str, word: str | None) -> None:
         if word is not None:
             plain = word.replace(",", "") if name == "gpus" else word
-            said[name] = Cell(plain, 0, max(0, text.find(word)))
+            said[name] = Cell(plain, 0, _place_of(word, text))
 
     if known:  # else nothing that counts or compares devices finds one
         put("gpu", device_named(text))
@@ -995,7 +1005,7 @@ def _said(line: str) -> Mapping[str, Cell]:
     if box is not None and not several(text):
         put("gpus", box)
         put("gpus_per_node", box)
-        said["nodes"] = Cell("1", 0, max(0, text.find(box)))
+        said["nodes"] = Cell("1", 0, _place_of(box, text))
     put("dtype", format_named(of_products(text)))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():

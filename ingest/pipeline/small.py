@@ -41,6 +41,7 @@ from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
+from assay.ingest.source.soft_wraps import holds_tables, joined
 from assay.ingest.source.prefixes import NOBODY, holds, peel
 from assay.ingest.statements.worth import WORTH
 
@@ -81,7 +82,7 @@ def plain(source: Source) -> bytes | None:
         return None
     source.open_end = bool(data) and not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
-    return data
+    return joined(data) if holds_tables(data) else data
 
 
 def _is_text(data: bytes) -> bool:

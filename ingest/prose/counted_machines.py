@@ -652,8 +652,8 @@ _ONE_HOST = deferred(
 
 _SEVERAL_HOSTS = deferred(
     rf"\b(?:(?:(?<!GB )(?<!memory )each|every|per)\b(?! ?(?:{NOUN}|rank|step|iteration"
-    r"|update|second|sample|sequence|batch|epoch|worker|process|token|image))|nodes|servers|hosts|machines"
-    r"|instances|boxes|VMs|workstations|clusters?"
+    r"|update|second|sample|sequence|batch|epoch|worker|process|token|image))|(?<!no )(?:nodes"
+    r"|servers|hosts|machines|instances|boxes|VMs|workstations|clusters?)"
     r"|apiece)\b|/ ?(?:node|server|host)",
     re.IGNORECASE,
 )

@@ -31,6 +31,7 @@ import polars as pl
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.blocks import Block
 from assay.ingest.source.carriers import carrier
+from assay.ingest.source.soft_wraps import holds_tables, joined
 
 MAX_LINE = 16 * 2**20
 """A line longer than this many bytes is refused, its length given, and not parsed."""
@@ -70,6 +71,7 @@ class Source:
         self.remarks: list[Diagnostic] = []
         self._long: dict[int, bytes] = {}
         self._carried: Callable[[bytes], bytes] | None = None
+        self._wrapped = False  # prose that may have been broken at some width
 
     @property
     def sha256(self) -> str:
@@ -124,6 +126,7 @@ class Source:
         for some in self.chunks():
             if not begun:
                 begun, self._carried = True, carrier(some)
+                self._wrapped = len(some) < FIRST and not self._carried and holds_tables(some)
             chunk = some
             if skipped:  # inside a line that is too long
                 end = chunk.find(b"\n")
@@ -167,8 +170,9 @@ class Source:
                 long.append(number)
         self.height += block.height
         block.long = frozenset(long)
-        if self._carried is not None:
-            disk, block = block, Block(self._carried(data), block.first, block.long)
+        made = self._carried(data) if self._carried else joined(data) if self._wrapped else data
+        if made is not data:
+            disk, block = block, Block(made, block.first, block.long)
             block.disk = disk
         return block
 

@@ -1165,12 +1165,17 @@ def _turning(
         return statement
     held = {name: cell for name, cell in _from_here_on(line).items() if name in names} | held
     names -= {*held, *(other for name in held for other in SAME_FACT.get(name, ()))}
-    unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
-    left = dict.fromkeys(sorted(names), unknown)
+    left = {name: _unclear(name, line) for name in sorted(names)}
     if "gpu" in left:
-        left["gpu"] = unknown._replace(text=turned_device(line.text))
+        left["gpu"] = left["gpu"]._replace(text=turned_device(line.text))
     statement = statement or Statement(line.number, section, {})
     return replace(statement, values={**left, **held})
+
+
+def _unclear(name: str, line: Line) -> Cell:
+    """What a line says of a setting that differs from there on: the sentence that speaks of it."""
+    said = (text for text in sentences(line.text) if name in turned(text))
+    return Cell(next(said, line.text).strip(), line.number, line.column, state="unknown")
 
 
 _FROM_HERE = deferred(
