@@ -42,14 +42,18 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     looked = found.looked
     left = looked.unspoken(spoken) if looked else _unspoken(found.lines, spoken)
     sums = total([found.rest, left])
+    # a line whose words were joined to those above it is what they are, and not blank
+    gone = {seam.line: first for first, seams in source.seams.items() for seam in seams}
+    gone = {line: first for line, first in gone.items() if line not in claimed | refused}
+    used = sum(first in claimed for first in gone.values())
     return Accounting(
         source=source.name,
         sha256=source.sha256,
         lines=source.height,
-        claimed=len(claimed) + (0 if found.met else found.taken),
+        claimed=len(claimed) + used + (0 if found.met else found.taken),
         refused=len(refused),
-        blank=len(filler) + sums.blank,
-        not_ours=sums.not_ours,
+        blank=len(filler) + sums.blank - len(gone),
+        not_ours=sums.not_ours + len(gone) - used,
         suspicious=tuple(sorted(sums.suspicious)),
         tables=_of_nobody_else(ledger),
     )

@@ -19,7 +19,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
@@ -31,7 +31,7 @@ import polars as pl
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.blocks import Block
 from assay.ingest.source.carriers import carrier
-from assay.ingest.source.soft_wraps import holds_tables, joined
+from assay.ingest.source.soft_wraps import Seam, holds_tables, joined
 
 MAX_LINE = 16 * 2**20
 """A line longer than this many bytes is refused, its length given, and not parsed."""
@@ -71,6 +71,7 @@ class Source:
         self.remarks: list[Diagnostic] = []
         self._long: dict[int, bytes] = {}
         self._carried: Callable[[bytes], bytes] | None = None
+        self.seams: Mapping[int, Sequence[Seam]] = {}  # by the line that a paragraph begins in
         self._wrapped = False  # prose that may have been broken at some width
 
     @property
@@ -84,6 +85,13 @@ class Source:
     def cut(self, line: int) -> bool:
         """Whether the input ends inside this line: it is the last, without a line end."""
         return self.open_end and line == self.height
+
+    def place(self, line: int, column: int) -> tuple[int, int]:
+        """Where on disk a place in a line stands, which may hold a paragraph of several."""
+        for seam in reversed(self.seams.get(line, ())):
+            if column > seam.at:
+                return seam.line, column - seam.at + seam.column - 1
+        return line, column
 
     @property
     def carries(self) -> bool:
@@ -170,7 +178,9 @@ class Source:
                 long.append(number)
         self.height += block.height
         block.long = frozenset(long)
-        made = self._carried(data) if self._carried else joined(data) if self._wrapped else data
+        made = self._carried(data) if self._carried else data
+        if self._wrapped:
+            made, self.seams = joined(data)
         if made is not data:
             disk, block = block, Block(made, block.first, block.long)
             block.disk = disk

@@ -11,7 +11,8 @@ a list without signs, a record), and stay.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from unicodedata import east_asian_width
 
 NARROWEST = 24
@@ -21,8 +22,8 @@ MOST = 60
 """Lines of a paragraph."""
 
 _TABLE = re.compile(
-    rb"(?m)^[ \t>*-]*\|?[ \t]*:?-{2,}:?[ \t]*\||<t[rdh][ \t>]|^[ \t]*\+[-=]{3,}\+|^[ \t]*={3,} +={3,}"
-    rb"|^[ \t]*\.\. (?:list-table|csv-table|table)::|^\|===|\\begin\{tabular"
+    rb"(?m)^[ \t>*-]*\|?[ \t]*:?-{2,}:?[ \t]*\||<t[rdh][ \t>]|^[ \t]*\+[-=]{3,}\+"
+    rb"|^[ \t]*={3,} +={3,}|^[ \t]*\.\. (?:list-table|csv-table|table)::|^\|===|\\begin\{tabular"
 )
 """What a document has that holds a table, in one syntax or another."""
 
@@ -33,8 +34,9 @@ _ITEM = re.compile(r"\s*(?:[-*+•] +|[0-9]{1,2}[.)] +)(?=\S)")
 _OPENS = re.compile(r"\s*<(?:p|li|dd)(?:\s[^<>]*)?>(?=\s*\S)", re.IGNORECASE)
 
 _NO_PROSE = re.compile(
-    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:|[|+]|(?:[-=~^_*\"'`#]{3,}\s*)+$|<(?!https?:)|\\|%|\$ |>>>|[{}@&]"
-    r"|!\[|//|--\w|\[\^?[\w.*†‡-]{1,4}\][: ]|\(?(?:\*(?!\*?[^*\s][^*]*\*)|[†‡§¶\u00b2\u00b3\u00b9\u1d2c-\u1dbf\u2070-\u209c])|(?:export|python3?|torchrun|srun|sbatch|mpirun) "
+    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:|[|+]|(?:[-=~^_*\"'`#]{3,}\s*)+$|<(?!https?:)|\\|%|\$ |>>>"
+    r"|[{}@&]|!\[|//|--\w|\[\^?[\w.*†‡-]{1,4}\][: ]|(?:export|python3?|torchrun|srun|sbatch) "
+    r"|\(?(?:\*(?!\*?[^*\s][^*]*\*)|[†‡§¶\u00b2\u00b3\u00b9\u1d2c-\u1dbf\u2070-\u209c])"
 )
 """How a line begins that is no prose, or begins something of its own."""
 
@@ -57,20 +59,35 @@ def holds_tables(begin: bytes) -> bool:
     return _TABLE.search(begin) is not None
 
 
-def joined(data: bytes) -> bytes:
-    r"""Lines of a document, each paragraph that was broken at some width on its first.
+class Seam(NamedTuple):
+    """Where a line begins that was joined to those above it: in their text, and on disk."""
 
-    >>> joined(b"We train on eight nodes with 8\nH100 each, in bf16.\n").decode()
-    'We train on eight nodes with 8 H100 each, in bf16.\n\n'
-    >>> joined(b"8 nodes of 8 H100 each\nBF16\nand a third line\n").decode()
-    '8 nodes of 8 H100 each\nBF16\nand a third line\n'
+    at: int
+    line: int
+    column: int
+
+
+Seams = Mapping[int, Sequence[Seam]]
+"""The seams of paragraphs, by the line that each begins in."""
+
+
+def joined(data: bytes) -> tuple[bytes, Seams]:
+    r"""Lines of a document, each paragraph that was broken at some width on its first, and where
+    its others begin there.
+
+    >>> text, seams = joined(b"We train on eight nodes with 8\nH100 each, in bf16.\n")
+    >>> text.decode(), seams[1]
+    ('We train on eight nodes with 8 H100 each, in bf16.\n\n', [Seam(at=31, line=2, column=1)])
+    >>> joined(b"8 nodes of 8 H100 each\nBF16\nand a third line\n")[1]
+    {}
     """
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    found = list(_paragraphs(lines))
-    for first, last in found:
-        lines[first] = _whole(lines[first : last + 1])
+    seams = dict[int, Sequence[Seam]]()
+    for first, last in list(_paragraphs(lines)):
+        lines[first], seams[first + 1] = _whole(lines, first, last)
         lines[first + 1 : last + 1] = [""] * (last - first)
-    return "\n".join(lines).encode("utf-8", "surrogateescape") if found else data
+    text = "\n".join(lines).encode("utf-8", "surrogateescape") if seams else data
+    return text, seams
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -137,15 +154,16 @@ def _broken(line: str, below: str, width: int, widest: int) -> bool:
 
 
 def _width(text: str) -> int:
-    return len(text) if text.isascii() else sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+    wide = 0 if text.isascii() else sum(east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide
 
 
-def _whole(lines: Sequence[str]) -> str:
-    """Some lines in one."""
-    end = "\r" if lines[0].endswith("\r") else ""
-    text = lines[0].rstrip()
-    for line in lines[1:]:
+def _whole(lines: Sequence[str], first: int, last: int) -> tuple[str, list[Seam]]:
+    """Some lines in one, and where all but the first of them begin in it."""
+    text, seams = lines[first].rstrip(), list[Seam]()
+    for number, line in enumerate(lines[first + 1 : last + 1], first + 2):
         more = line.strip()
-        glued = _WIDE.match(text[-1:]) and _WIDE.match(more)
-        text = f"{text}{'' if glued else ' '}{more}"
-    return text + end
+        text += "" if _WIDE.match(text[-1:]) and _WIDE.match(more) else " "
+        seams.append(Seam(len(text), number, line.index(more) + 1))
+        text += more
+    return text + ("\r" if lines[last].endswith("\r") else ""), seams
