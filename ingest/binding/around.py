@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
 
+from assay.ingest.binding.comparing import Section, over_rows, reach
 from assay.ingest.binding.mentions import Paragraph
 from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.columns.table_titles import of_all_rows
@@ -30,7 +31,7 @@ OWN, AROUND, SET_UP, OF_ALL, MACHINE = range(5)
 MOST = 48
 """Paragraphs of one kind that are asked about a table: more speak of many things."""
 
-Path = tuple[int, ...]
+Path = Section
 """The headings above a line, outermost first."""
 
 
@@ -54,6 +55,7 @@ class Around:
         self._tables: dict[Path, int] = {}  # the first row of each section itself
         for line in rows:
             self._tables.setdefault(self._path(line), line)
+        self._over = over_rows(self._tables)
         self._opening: dict[Path, list[int]] = {}
         for at, (each, path) in enumerate(zip(paragraphs, self._paths, strict=True)):
             if each.first < self._first_table(path) and not TITLE.match(each.lines[0].text):
@@ -95,9 +97,9 @@ class Around:
             yield held
 
     def is_over(self, paragraph: Paragraph, line: int) -> bool:
-        """Whether a paragraph stands in a section around a line, or in one without tables."""
-        path = self._path(paragraph.first)
-        return self._path(line)[: len(path)] == path or self._first_table(path) == inf
+        """Whether what a paragraph says of all runs is of those at a line (`reach`)."""
+        path = reach(self._path(paragraph.first), self._over)
+        return self._path(line)[: len(path)] == path
 
     def _apart(self, line: int, other: int) -> bool:
         return any(
@@ -130,7 +132,10 @@ class Around:
             yield from ((self._every[at], AROUND) for at in reversed(upto))
         upto = [at for at, parent in self._set_up if at < begin and path[: len(parent)] == parent]
         yield from ((self._every[at], SET_UP) for at in reversed(upto[-MOST:]))
-        yield from ((self._every[at], OF_ALL) for at in self._of_all)
+        yield from (
+            (each, OF_ALL) for each in map(self._every.__getitem__, self._of_all)
+            if self.is_over(each, first)
+        )  # fmt: skip
 
     @staticmethod
     def number(speaking: Sequence[tuple[Paragraph, int]]) -> str:

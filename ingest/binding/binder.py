@@ -61,7 +61,9 @@ from assay.ingest.binding.comparing import (
     of_own_tables,
     on_what,
     only_of,
+    over_rows,
     overridden,
+    reach,
     said_below,
     same_in_code,
     says_apart,
@@ -199,15 +201,17 @@ class Binder:
         }
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
-        backward = [each for each in self.statements if each.backward and not self._of_model(each)]
-        self._backward = [statement.line for statement in backward]
-        self._said_below = said_below(backward)
+        self._backward = [
+            each for each in self.statements if each.backward and not self._of_model(each)
+        ]
+        self._said_below: dict[Section, tuple[list[int], list[dict[str, Cell]]]] = {}
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = self._said_of_all(of_all, rows)
         self._lengths = self._lengths_below(rows)
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
         self._own, self._with_rows = self._of_own_tables(of_all, rows)
+        self._over = over_rows(self._with_rows)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -461,8 +465,7 @@ class Binder:
             apart |= bool(depth) and bool(self._headed.get(section[depth - 1]))
         if self._last is not None and not contradicts(self._last, row):
             take(only_of(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
-        below = self._said_below[bisect_right(self._backward, line)]
-        take(below, "assumed", ASSUMED_LAWS["backward"])
+        take(self._of_all_below(section, line), "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         if tabled:
             started = self._started.said_of(section, line, row)
@@ -475,6 +478,18 @@ class Binder:
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
+
+    def _of_all_below(self, section: Section, line: int) -> Said:
+        """What statements below a row in a section say to hold above too, but for those of another
+        section with tables of its own."""
+        if section not in self._said_below:
+            own = [
+                each for each in self._backward
+                if (of := reach(each.section, self._over)) == section[: len(of)]
+            ]  # fmt: skip
+            self._said_below[section] = [each.line for each in own], said_below(own)
+        lines, said = self._said_below[section]
+        return said[bisect_right(lines, line)]
 
     def _of_the_machine(self, said: Said, own: Said, section: Section) -> Sequence[str]:
         """Fields that count the devices of the one machine that stands above all sections, of which

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from math import prod
 from typing import Any
 
@@ -40,6 +40,21 @@ HEADED = 2
 Said = Mapping[str, Cell]
 
 Section = tuple[int, ...]
+
+
+def reach(section: Section, over: Set[Section]) -> Section:
+    """The section whose rows are meant by what a section says of all runs: the innermost around it
+    of those `over` rows, which is itself if it has any; all of the document where none is.
+
+    >>> reach((1, 4, 6), {(1,), (1, 4)}), reach((1, 9), {(1,), (1, 4)})
+    ((1, 4), (1,))
+    """
+    return next((section[:d] for d in range(len(section), 0, -1) if section[:d] in over), ())
+
+
+def over_rows(sections: Iterable[Section]) -> Set[Section]:
+    """The sections over rows that stand in some sections, and these."""
+    return {section[:d] for section in sections for d in range(1, len(section) + 1)}
 
 
 def captioned(statements: Sequence[Statement], lines: Sequence[int]) -> dict[int, tuple[Said, int]]:

@@ -168,11 +168,11 @@ def _model_of(
 def _of_all_above(
     told: Sequence[tuple[Cell, Paragraph]], row: Record, around: Around
 ) -> Cell | None:
-    """The model that is said above a row to be that of all results below: the one that is said at
-    all, or the last one in a section around it."""
-    above = [each for each in told if each[1].first < row.line]
-    if len({cell.text.casefold() for cell, _ in told}) > 1:
-        above = [each for each in above if around.is_over(each[1], row.line)]
+    """The model that is said above a row to be that of all results below, by the last that is over
+    it."""
+    above = [
+        each for each in told if each[1].first < row.line and around.is_over(each[1], row.line)
+    ]
     return above[-1][0] if above else None
 
 

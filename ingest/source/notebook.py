@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from assay.ingest.schema.record import Line
+from assay.ingest.source.soft_wraps import rejoined
 
 KEYS = {"text": "text", "text/html": "html", "text/plain": "plain"}
 
@@ -125,7 +126,8 @@ def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
 
 
 def markdown_cells(lines: Sequence[Line]) -> list[Line]:
-    """The text of every Markdown cell, each line where it stands in the file.
+    """The text of every Markdown cell, each line where it stands in the file, and each paragraph
+    that was broken at some width (`soft_wraps`) where it begins.
 
     One that is saved on one line has no such lines: what it says stands there already (`carriers`).
     """
@@ -147,7 +149,8 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
         if rest.strip().rstrip(",}").endswith("]") and not _STRING.fullmatch(rest.strip(" ,")):
             inside = False
             found.append(Line(line.number, "", line.column, line.prefix))
-    return found
+    texts, _ = rejoined([line.text for line in found])
+    return [line._replace(text=text) for line, text in zip(found, texts, strict=True)]
 
 
 def above_outputs(lines: Sequence[Line]) -> dict[int, int]:

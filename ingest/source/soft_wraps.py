@@ -81,13 +81,18 @@ def joined(data: bytes) -> tuple[bytes, Seams]:
     >>> joined(b"8 nodes of 8 H100 each\nBF16\nand a third line\n")[1]
     {}
     """
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    lines, seams = rejoined(data.decode("utf-8", "surrogateescape").split("\n"))
+    return "\n".join(lines).encode("utf-8", "surrogateescape") if seams else data, seams
+
+
+def rejoined(lines: Sequence[str]) -> tuple[Sequence[str], Seams]:
+    """The same of lines that are cut already."""
+    found = list(lines)
     seams = dict[int, Sequence[Seam]]()
-    for first, last in list(_paragraphs(lines)):
-        lines[first], seams[first + 1] = _whole(lines, first, last)
-        lines[first + 1 : last + 1] = [""] * (last - first)
-    text = "\n".join(lines).encode("utf-8", "surrogateescape") if seams else data
-    return text, seams
+    for first, last in _paragraphs(lines):
+        found[first], seams[first + 1] = _whole(lines, first, last)
+        found[first + 1 : last + 1] = [""] * (last - first)
+    return found, seams
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
