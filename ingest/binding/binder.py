@@ -539,15 +539,25 @@ class Binder:
                 dropped.add("vocab")
             if "program" in self._own or self._names_another(self._uniform.get("program")):
                 dropped.add("program")
-            yield without(self._uniform, dropped), ASSUMED_LAWS["uniform"]
+            alike = without(self._uniform, dropped)
+            mine = {name: cell for name, cell in alike.items() if self._means(cell, section)}
+            yield mine if tabled else alike, ASSUMED_LAWS["uniform"]
         if tabled:
-            yield self._device, LAW
+            device = {n: cell for n, cell in self._device.items() if self._means(cell, section)}
+            yield device, LAW
             if self.context.model and not any(is_said(row.get(name)) for name in NAMING):
                 yield {"model": self.context.model}, OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
             yield ({"program": programs[at]} if at in programs else {}), OF_PROGRAM
+
+    def _means(self, cell: Cell, section: Section) -> bool:
+        """Whether rows of a section may be meant by a cell that names no rows: it stands above it,
+        or where what is said of all runs is of these (`reach`)."""
+        said = self.section(cell.line)
+        of = reach(said, self._over)
+        return said < section or section[: len(of)] == of
 
     def _is_apart(self, section: Section) -> bool:
         """Whether the length of all statements is that of other rows: of another table below the
