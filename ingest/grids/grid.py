@@ -205,7 +205,7 @@ def unset(grid: Grid) -> Grid:
 
 _SIGNS = ("*", "_", "`")
 
-_ASSIGNS = re.compile(r"`[^`]*\w ?[:=] ?\w")
+_ASSIGNS = re.compile(r"`[^`]*[A-Za-z_][\w.]* ?[:=] ?\w")
 
 _SET = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?=\S)((?:(?!\1).)+)(?<=\S)\1")
 

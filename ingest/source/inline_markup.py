@@ -78,8 +78,59 @@ def in_markdown(lines: Sequence[Line]) -> list[Line]:
         if _opened(line.text) or _CLOSED.search(line.text):
             found[at] = _without_tags(line)
         elif "</" not in line.text and _ENTITY.search(line.text):
-            found[at] = line._replace(text=unescape(line.text))
+            found[at] = line._replace(text=unescape(line.text).replace("\xa0", " "))
+    _upright(found)
     return found
+
+
+def set_in_italics(text: str) -> bool:
+    """Whether a line may begin a paragraph that is all in italics."""
+    return _BEGINS_ITALICS.match(text) is not None
+
+
+_BEGINS_ITALICS = re.compile(r"(\s{0,8}(?:[-+>*] |[0-9]{1,2}[.)] )?)(?:\*(?!\*)|_(?!_))(?=\S)")
+
+_ENDS_ITALICS = re.compile(r"[.!?:。：)](?P<sign>[*_])\s*$")
+
+_SET_OFF = {"*": re.compile(r"\*"), "_": re.compile(r"(?<!\w)_|_(?!\w)")}
+
+MOST_ITALIC = 20
+"""Lines of a paragraph in italics."""
+
+
+def _upright(lines: list[Line]) -> None:
+    """Take the signs off paragraphs that are sentences all in italics, in place: they say what they
+    say in any face.
+
+    >>> said = [Line(1, "_All runs use bf16", 1, {}), Line(2, "on 8 GPUs._", 1, {})]
+    >>> _upright(said), [(line.text, line.column) for line in said]
+    (None, [('All runs use bf16', 2), ('on 8 GPUs.', 1)])
+    """
+    fenced = False
+    for at, line in enumerate(lines):
+        fenced ^= line.text.lstrip().startswith(("```", "~~~"))
+        opened = None if fenced else _BEGINS_ITALICS.match(line.text)
+        if opened is None or (at and _goes_on(lines[at - 1].text, opened[1])):
+            continue
+        end = at
+        while end + 1 < min(len(lines), at + MOST_ITALIC) and lines[end + 1].text.strip():
+            if _ENDS_ITALICS.search(lines[end].text):
+                break
+            end += 1
+        closed = _ENDS_ITALICS.search(lines[end].text)
+        text = "\n".join(each.text for each in lines[at : end + 1])[len(opened[1]) :]
+        sign = text[0]
+        if (closed is None or closed["sign"] != sign or len(text) > LONGEST or "|" in text
+                or len(_SET_OFF[sign].findall(text)) != len("__")):  # fmt: skip
+            continue
+        lines[end] = lines[end]._replace(text=lines[end].text[: closed.start("sign")])
+        bare = f"{opened[1]}{lines[at].text[opened.end() :]}"
+        lines[at] = lines[at]._replace(text=bare, column=line.column + (not opened[1]))
+
+
+def _goes_on(above: str, lead: str) -> bool:
+    """Whether a line goes on with the paragraph of the one above it."""
+    return bool(above.strip()) and not lead.strip()
 
 
 def _untyped(line: Line) -> Line:
@@ -112,7 +163,7 @@ def _without_tags(line: Line) -> Line:
 
     opening = _LEADING.match(line.text)
     plain = _TAG.sub(sign, line.text)
-    text = unescape(plain).strip()
+    text = unescape(plain).replace("\xa0", " ").strip()
     begin = opening.end() if opening else 0
     if item:
         return line._replace(text=f"- {text}")
