@@ -190,7 +190,8 @@ def unset(grid: Grid) -> Grid:
 
     >>> texts = ("**`7B`**", "*12,5*", "**a** (**b**)", "`tp: 2`")
     >>> row = GridRow(Line(2, "", 1, {}), tuple(GridCell(text, 2, 3) for text in texts))
-    >>> [(cell.text, cell.column) for cell in unset(Grid("markdown", 0, 3, (), (row,))).rows[0].cells]
+    >>> [row] = unset(Grid("markdown", 0, 3, (), (row,))).rows
+    >>> [(cell.text, cell.column) for cell in row.cells]
     [('7B', 6), ('12,5', 4), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
     """
     if not any(cell.text[-1:] in _SIGNS for row in grid.rows for cell in row.cells):

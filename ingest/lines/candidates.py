@@ -168,4 +168,4 @@ _IN_BARS = (
     (r"^\s{0,8}([^|:=\s][^|:=]*(?: \| [^|:=]*[^|:=\s])+)\s*$", "| ${1} |"),
     (r"^\s{2,}(?:\* )?- ([^|:=]{1,80})$", "| ${1} |"),
 )
-"""Rows of a notebook, of HTML, of Markdown without bars around them, of lists of reStructuredText."""
+"""Rows of notebooks, of HTML, of Markdown without outer bars, of lists of reStructuredText."""

@@ -54,7 +54,7 @@ ZEROS = bytes.maketrans(b"123456789", b"000000000")
 """Makes all digits alike: lines that differ in nothing else are the same then."""
 
 BLANKS = (b"\xc2\xa0", b"\xe2\x80\xaf", b"\xe2\x80\x89")
-"""Blanks at which no line may break, and thin ones: `8 GPUs` as word processors and blogs set it."""
+"""Blanks at which no line may break, and thin ones, as word processors and blogs set them."""
 
 _BLANK = "[\u00a0\u202f\u2009]"
 

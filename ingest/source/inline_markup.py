@@ -2,9 +2,10 @@
 
 In: the lines of a document. Out: the same, those outside of tables, code and scripts without their
 tags: `<li><b>mb</b>: micro-batch</li>` is `- **mb**: micro-batch`. Headings and tables keep their
-tags: others read these. What LaTeX puts around words and between digits is taken out as well:
-`491{,}520 tokens on 8~A100` has one number of each. A line begins where its first letter stood;
-what stands behind a tag in the middle of it is told a few letters too far to the left.
+tags: others read these. Sentences in italics stand upright. What LaTeX puts around words and
+between digits is taken out as well: `491{,}520 tokens on 8~A100` has one number of each. A line
+begins where its first letter stood; what stands behind a tag in the middle of it is told a few
+letters too far to the left.
 """
 
 from __future__ import annotations
@@ -79,6 +80,17 @@ def in_markdown(lines: Sequence[Line]) -> list[Line]:
             found[at] = _without_tags(line)
         elif "</" not in line.text and _ENTITY.search(line.text):
             found[at] = line._replace(text=unescape(line.text).replace("\xa0", " "))
+    _upright(found)
+    return found
+
+
+def without_italics(lines: Sequence[Line]) -> list[Line]:
+    """The lines, paragraphs of sentences all in italics without the signs around them.
+
+    >>> [line.text for line in without_italics([Line(1, "_On one A100 in bf16._", 1, {})])]
+    ['On one A100 in bf16.']
+    """
+    found = list(lines)
     _upright(found)
     return found
 
