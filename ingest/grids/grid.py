@@ -7,6 +7,7 @@ Adapters make grids of lines: `pipe_tables` (Markdown), `html_tables`, `delimite
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -180,6 +181,43 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
         empty = GridCell("", row[0].line if row else 0, 1)
         found.append(tuple(cells.get(place, empty) for place in range(last + 1)))
     return found
+
+
+def unset(grid: Grid) -> Grid:
+    """A grid whose cells have no signs of Markdown around all of their text, at their places: a row
+    in bold and names in ticks are what they are without; in which face a row is set, its line says.
+    A row of one cell alone, which its face may make a title, and code that assigns stay as set.
+
+    >>> texts = ("**`7B`**", "*12,5*", "**a** (**b**)", "`tp: 2`")
+    >>> row = GridRow(Line(2, "", 1, {}), tuple(GridCell(text, 2, 3) for text in texts))
+    >>> [row] = unset(Grid("markdown", 0, 3, (), (row,))).rows
+    >>> [(cell.text, cell.column) for cell in row.cells]
+    [('7B', 6), ('12,5', 4), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
+    """
+    if not any(cell.text[-1:] in _SIGNS for row in grid.rows for cell in row.cells):
+        return grid
+    rows = (
+        replace(row, cells=tuple(map(_unset, row.cells)))
+        if sum(cell.text != "" for cell in row.cells) > 1 and not row.one else row
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, rows=tuple(rows))
+
+
+_SIGNS = ("*", "_", "`")
+
+_ASSIGNS = re.compile(r"`[^`]*[A-Za-z_][\w.]* ?[:=] ?\w")
+
+_SET = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?=\S)((?:(?!\1).)+)(?<=\S)\1")
+
+
+def _unset(cell: GridCell) -> GridCell:
+    while cell.text[-1:] in _SIGNS and len(cell.text) <= LONGEST:
+        found = _SET.fullmatch(cell.text)
+        if found is None or _ASSIGNS.match(cell.text):
+            break
+        cell = cell._replace(text=found[2], column=cell.column + found.start(2))
+    return cell
 
 
 def apart(grids: Sequence[Grid]) -> Iterator[Grid]:

@@ -123,6 +123,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema, ValueOrigin
 from assay.ingest.source.headings import headed
+from assay.ingest.source.inline_markup import without_italics
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables.csv_sections import ENDS, CsvTable, ended, timed
 from assay.ingest.tables.documents import marked, pointed
@@ -145,7 +146,7 @@ def kernel_rows(
     """
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    plainly = _of_one_host(_shown(lines))
+    plainly = _of_one_host(without_italics(_shown(lines)))
     lines = _with_headings(plainly)
     order = cache(lambda: order_of_sizes(lines))
     device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))

@@ -141,4 +141,31 @@ def opens(texts: pl.Series, fmt: Format, *, plain: bool = False) -> pl.Series:
     if fmt.opens is None or not held.any():
         return held
     at = held.arg_true()
-    return held.scatter(at, holds(texts.gather(at), fmt.opens, plain=plain))
+    found = holds(texts.gather(at), fmt.opens, plain=plain)
+    if not found.all() and fmt.lines == "document":
+        found |= holds(in_bars(texts.gather(at)), fmt.opens)
+    return held.scatter(at, found)
+
+
+def in_bars(texts: pl.Series) -> pl.Series:
+    """Lines as the rows of tables that they are in other syntaxes, with a bar around every cell; as
+    they are where they stand in a string of a notebook.
+
+    >>> rows = ['    "| M | N |\\\\n",', "M | N", "<tr><th>M</th> <th>N</th></tr>", "   * - M"]
+    >>> in_bars(pl.Series(rows)).to_list()
+    ['| M | N |', '| M | N |', '| M | N |', '| M |']
+    """
+    for form, row in _IN_BARS:
+        texts = texts.str.replace_all(form, row)
+    return texts
+
+
+_IN_BARS = (
+    (r'^\s+(?:"source": ?\[)?"(.*)\\n",?\s*$', "${1}"),
+    (r"(?i)</t[hd]>\s*<t[hd](?:\s[^<>]*)?>", " | "),
+    (r"(?i)^\s*(?:<t(?:able|head|body|r)(?:\s[^<>]*)?>\s*)*<t[hd](?:\s[^<>]*)?>", "| "),
+    (r"(?i)</t[hd]>\s*(?:</t(?:able|head|body|r)>\s*)*$", " |"),
+    (r"^\s{0,8}([^|:=\s][^|:=]*(?: \| [^|:=]*[^|:=\s])+)\s*$", "| ${1} |"),
+    (r"^\s{2,}(?:\* )?- ([^|:=]{1,80})$", "| ${1} |"),
+)
+"""Rows of notebooks, of HTML, of Markdown without outer bars, of lists of reStructuredText."""

@@ -52,7 +52,7 @@ from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.blocks import series
 from assay.ingest.source.headings import around_headings, headed
-from assay.ingest.source.inline_markup import in_markdown
+from assay.ingest.source.inline_markup import in_markdown, set_in_italics
 from assay.ingest.source.notebook import is_notebook, markdown_cells, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, holds, peel, region
@@ -469,9 +469,9 @@ def _without(lines: Sequence[Line], others: Mapping[tuple[int, int, str], Line])
 
 
 def _marked(lines: Sequence[Line], found: Scan) -> Sequence[Line]:
-    """Some lines of a document without the tags of HTML; which of them are of a table, the others
-    say, between which it ends."""
-    if not any("<" in line.text for line in lines):
+    """Some lines of a document without the tags of HTML; which of them are of a table, and where a
+    paragraph ends, the others say between which they stand."""
+    if not any("<" in line.text or set_in_italics(line.text) for line in lines):
         return in_markdown(lines)
     every = _every(found)
     plain = dict(zip(map(_place, every), in_markdown(every), strict=True))

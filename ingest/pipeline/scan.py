@@ -30,6 +30,7 @@ from assay.ingest.lines.candidates import (
     after,
     begun,
     edges,
+    in_bars,
     marked,
     opening,
     openings,
@@ -56,6 +57,9 @@ from assay.ingest.source.prefixes import holds, peel, region, with_zeros
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
 are more than a `FEW` lines; `auto` chooses."""
+
+_LONG = 2**20
+"""Bytes of a log in which no line is turned into a row of a table to see what it opens."""
 
 _LINES = {"line": pl.UInt32, "text": pl.String}
 
@@ -386,11 +390,18 @@ class Sieve:
         return Sifted(
             block, shaped, known, self.open_ended(block, shaped), hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
-            papers=mask(holds(some["text"], *self.papers, plain=block.plain)),
+            papers=mask(self._of_papers(block, some["text"])),
             states=mask(may_state(some["text"], plain=block.plain)),
             blank=mask(empty) | blank(block, ~(known | worth)),
             suspicious=mask(odd),
         )  # fmt: skip
+
+    def _of_papers(self, block: Block, texts: pl.Series) -> pl.Series:
+        """The lines that may open a document; of a long log only those that do so as they are."""
+        found = holds(texts, *self.papers, plain=block.plain)
+        if block.disk is None and len(block.data) > _LONG:
+            return found
+        return found | holds(in_bars(texts), *self.papers)
 
     def _worth(self, block: Block, which: Mask) -> pl.Series:
         """Those of some lines in which there may be something of interest.

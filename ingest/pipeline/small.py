@@ -37,7 +37,7 @@ from assay.ingest.schema.acceptance import PROVENANCE
 from assay.ingest.schema.format import LAST, Format
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
-from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
+from assay.ingest.source.blocks import BARE, BLANKS, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
@@ -48,7 +48,7 @@ from assay.ingest.statements.worth import WORTH
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""
 
-_UNCLEAN = (b"\r", b"\x1b", b"\x00", b"\xef\xbb\xbf", *SPELLED, *BARE)
+_UNCLEAN = (b"\r", b"\x1b", b"\x00", b"\xef\xbb\xbf", *SPELLED, *BARE, *BLANKS)
 
 
 def small_inputs(

@@ -1,8 +1,8 @@
 """Lines of an input that follow each other: where each stands, and its text.
 
 Escape sequences, as bytes, spelled out or without their first byte, NUL and carriage returns at
-ends are taken out of the text; bytes that are not UTF-8 are replaced in it, and kept as they are
-for the quarantine.
+ends are taken out of the text; blanks at which no line may break are blanks in it; bytes that are
+not UTF-8 are replaced in it, and kept as they are for the quarantine.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ _BARE = re.compile(b"|".join(map(re.escape, BARE)))
 
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 """Makes all digits alike: lines that differ in nothing else are the same then."""
+
+BLANKS = (b"\xc2\xa0", b"\xe2\x80\xaf", b"\xe2\x80\x89")
+"""Blanks at which no line may break, and thin ones, as word processors and blogs set them."""
+
+_BLANK = "[\u00a0\u202f\u2009]"
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -216,6 +221,7 @@ class _Odd(NamedTuple):
     returns: bool
     escapes: bool
     colours: bool
+    blanks: bool
 
     @classmethod
     def of(cls, data: bytes) -> _Odd:
@@ -223,7 +229,8 @@ class _Odd(NamedTuple):
         escapes = b"\x1b" in data or b"\x00" in data
         if not escapes and (b"\\" in data or b"^" in data):  # one byte is found much sooner
             escapes = any(each in data for each in SPELLED)
-        return cls(b"\r" in data, escapes, _BARE.search(data) is not None)
+        blanks = not data.isascii() and any(each in data for each in BLANKS)
+        return cls(b"\r" in data, escapes, _BARE.search(data) is not None, blanks)
 
     def taken_out(self) -> pl.Expr:
         """Expression for the text without such bytes, but for carriage returns inside."""
@@ -234,6 +241,9 @@ class _Odd(NamedTuple):
             clean = clean.str.replace_all(_ESCAPES, "")
         if self.colours:
             clean = clean.str.replace_all(_COLOURS, "")
+        if self.blanks:  # between digits they part thousands, as no other blank does
+            clean = clean.str.replace_all(f"(^|[^0-9]){_BLANK}", "${1} ")
+            clean = clean.str.replace_all(f"{_BLANK}([^0-9]|$)", " ${1}")
         return clean
 
 

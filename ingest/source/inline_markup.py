@@ -2,9 +2,10 @@
 
 In: the lines of a document. Out: the same, those outside of tables, code and scripts without their
 tags: `<li><b>mb</b>: micro-batch</li>` is `- **mb**: micro-batch`. Headings and tables keep their
-tags: others read these. What LaTeX puts around words and between digits is taken out as well:
-`491{,}520 tokens on 8~A100` has one number of each. A line begins where its first letter stood;
-what stands behind a tag in the middle of it is told a few letters too far to the left.
+tags: others read these. Sentences in italics stand upright. What LaTeX puts around words and
+between digits is taken out as well: `491{,}520 tokens on 8~A100` has one number of each. A line
+begins where its first letter stood; what stands behind a tag in the middle of it is told a few
+letters too far to the left.
 """
 
 from __future__ import annotations
@@ -78,8 +79,70 @@ def in_markdown(lines: Sequence[Line]) -> list[Line]:
         if _opened(line.text) or _CLOSED.search(line.text):
             found[at] = _without_tags(line)
         elif "</" not in line.text and _ENTITY.search(line.text):
-            found[at] = line._replace(text=unescape(line.text))
+            found[at] = line._replace(text=unescape(line.text).replace("\xa0", " "))
+    _upright(found)
     return found
+
+
+def without_italics(lines: Sequence[Line]) -> list[Line]:
+    """The lines, paragraphs of sentences all in italics without the signs around them.
+
+    >>> [line.text for line in without_italics([Line(1, "_On one A100 in bf16._", 1, {})])]
+    ['On one A100 in bf16.']
+    """
+    found = list(lines)
+    _upright(found)
+    return found
+
+
+def set_in_italics(text: str) -> bool:
+    """Whether a line may begin a paragraph that is all in italics."""
+    return _BEGINS_ITALICS.match(text) is not None
+
+
+_BEGINS_ITALICS = re.compile(r"(\s{0,8}(?:[-+>*] |[0-9]{1,2}[.)] )?)(?:\*(?!\*)|_(?!_))(?=\S)")
+
+_ENDS_ITALICS = re.compile(r"[.!?:。：)](?P<sign>[*_])\s*$")
+
+_SET_OFF = {"*": re.compile(r"\*"), "_": re.compile(r"(?<!\w)_|_(?!\w)")}
+
+MOST_ITALIC = 20
+"""Lines of a paragraph in italics."""
+
+
+def _upright(lines: list[Line]) -> None:
+    """Take the signs off paragraphs that are sentences all in italics, in place: they say what they
+    say in any face.
+
+    >>> said = [Line(1, "_All runs use bf16", 1, {}), Line(2, "on 8 GPUs._", 1, {})]
+    >>> _upright(said), [(line.text, line.column) for line in said]
+    (None, [('All runs use bf16', 2), ('on 8 GPUs.', 1)])
+    """
+    fenced = False
+    for at, line in enumerate(lines):
+        fenced ^= line.text.lstrip().startswith(("```", "~~~"))
+        opened = None if fenced else _BEGINS_ITALICS.match(line.text)
+        if opened is None or (at and _goes_on(lines[at - 1].text, opened[1])):
+            continue
+        end = at
+        while end + 1 < min(len(lines), at + MOST_ITALIC) and lines[end + 1].text.strip():
+            if _ENDS_ITALICS.search(lines[end].text):
+                break
+            end += 1
+        closed = _ENDS_ITALICS.search(lines[end].text)
+        text = "\n".join(each.text for each in lines[at : end + 1])[len(opened[1]) :]
+        sign = text[0]
+        if (closed is None or closed["sign"] != sign or len(text) > LONGEST or "|" in text
+                or len(_SET_OFF[sign].findall(text)) != len("__")):  # fmt: skip
+            continue
+        lines[end] = lines[end]._replace(text=lines[end].text[: closed.start("sign")])
+        bare = f"{opened[1]}{lines[at].text[opened.end() :]}"
+        lines[at] = lines[at]._replace(text=bare, column=line.column + (not opened[1]))
+
+
+def _goes_on(above: str, lead: str) -> bool:
+    """Whether a line goes on with the paragraph of the one above it."""
+    return bool(above.strip()) and not lead.strip()
 
 
 def _untyped(line: Line) -> Line:
@@ -112,7 +175,7 @@ def _without_tags(line: Line) -> Line:
 
     opening = _LEADING.match(line.text)
     plain = _TAG.sub(sign, line.text)
-    text = unescape(plain).strip()
+    text = unescape(plain).replace("\xa0", " ").strip()
     begin = opening.end() if opening else 0
     if item:
         return line._replace(text=f"- {text}")

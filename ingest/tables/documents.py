@@ -28,7 +28,7 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart, unset
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, fenced_records, json_records, named_json
@@ -195,7 +195,7 @@ def _in_digits(grid: Grid) -> Grid:
 def marked(lines: Sequence[Line]) -> list[Grid]:
     """Every table of a text that signs or blanks keep apart from the text around it; of two that
     share lines the one that stands first here is meant."""
-    return [
+    found = [
         *html_tables(lines),
         *wiki_tables(lines),
         *pipe_tables(lines),
@@ -216,6 +216,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *numbers_by_name(lines),
         *fenced_records(lines),
     ]
+    return [*map(unset, found)]
 
 
 def _all_pointed(found: Iterable[Grid], lines: Sequence[Line], *, declared: bool) -> Iterator[Grid]:
