@@ -46,6 +46,7 @@ class GridRow:
 
     line: Line
     cells: tuple[GridCell, ...]
+    beside: tuple[tuple[str, str], ...] = ()  # label and text of what only numbers it
 
     @property
     def blank(self) -> bool:
