@@ -14,6 +14,32 @@ from dataclasses import replace
 
 from assay.ingest.grids.grid import Grid, GridRow
 
+def without_fillers(grid: Grid) -> Grid:
+    """The grid without rows that hold nothing, or rules alone: below the titles among rows, which
+    they end, they stay, and hold nothing."""
+    filler = [row.blank or _is_rule(row) for row in grid.rows]
+    if not any(filler):
+        return grid
+    if not any(not row.blank and _is_title(row) for row in grid.rows):
+        kept = (row for row, no in zip(grid.rows, filler, strict=True) if not no)
+        return replace(grid, rows=tuple(kept))
+    return replace(grid, rows=tuple(
+        _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
+    ))  # fmt: skip
+
+
+def _is_rule(row: GridRow) -> bool:
+    """Whether all cells of a row are drawn, or stand for more rows: `| --- | --- |`, `| … | … |`"""
+    return len(row.cells) > 1 and all(_RULE.fullmatch(cell.text) for cell in row.cells)
+
+
+_RULE = re.compile(r":?[-–—]{2,}:?|={2,}|_{2,}|\*{3,}|\.{3}|…|⋮|&#8942;|\\?vdots")
+
+
+def _emptied(row: GridRow) -> GridRow:
+    return replace(row, cells=tuple(cell._replace(text="") for cell in row.cells))
+
+
 FEWEST_LABELS = 2
 """Columns that a table has at least besides those that are set aside."""
 

@@ -21,7 +21,7 @@ from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_e
 from assay.ingest.grids.grid import MARKED_UP, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.grids.second_heads import upright, with_second_heads
-from assay.ingest.grids.set_aside import without_asides
+from assay.ingest.grids.set_aside import without_asides, without_fillers
 from assay.ingest.kernels.collective_ranks import (
     amount,
     experts_apart,
@@ -627,7 +627,7 @@ def _grids(
     among = list(delimited_blocks(lines)) if begin is None else []
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
-        plainer = (without_asides(each, learned=False) for each in found)
+        plainer = (without_asides(without_fillers(each), learned=False) for each in found)
         return [upright(with_second_heads(pointed(each))) for each in plainer]
     whole = _split(lines, tuples_apart(begin)) if begin is not None else None
     called = whole is not None and any(

@@ -35,7 +35,7 @@ from assay.ingest.grids.json_records import begins_json, fenced_records, json_re
 from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
-from assay.ingest.grids.set_aside import without_asides
+from assay.ingest.grids.set_aside import without_asides, without_fillers
 from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import (
     labelled_lines,
@@ -95,7 +95,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
     each = map(_under_title, apart(held or list(delimited_blocks(lines))))
-    each = each if declared else map(without_asides, each)
+    each = each if declared else map(without_asides, map(without_fillers, each))
     found = map(_in_digits, map(_undivided, map(_in_strokes, each)))
     yield from _all_pointed(found, lines, declared=declared)
 
