@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from assay.ingest.grids.grid import Grid, GridRow
 
+
 def without_fillers(grid: Grid) -> Grid:
     """The grid without rows that hold nothing, or rules alone: below the titles among rows, which
     they end, they stay, and hold nothing."""
@@ -53,8 +54,10 @@ def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
     behind = range(1, len(labels))
     aside = {at for at in behind if _SAYS_NOTHING.fullmatch(labels[at])}
     aside |= {at for at in behind if learned and _LEARNED.fullmatch(labels[at])}
-    aside |= {at for at in behind if labels[at] and _is_empty(grid, at)}
-    aside |= {0} if labels and _numbers_rows(grid, labels[0]) else set()
+    aside |= {at for at in behind if labels[at] and _is_empty(grid, at, labels[at])}
+    first = {0} if labels and _numbers_rows(grid, labels[0]) else set[int]()
+    if len(labels) - len(aside | first) >= FEWEST_LABELS:
+        aside |= first
     if not aside or len(labels) - len(aside) < FEWEST_LABELS:
         return grid
     heads = tuple(_kept(row, aside) for row in grid.heads)
@@ -67,11 +70,15 @@ _SAYS_NOTHING = re.compile(
     r"|(?:W&B|wandb|tensorboard)(?: ?(?:run|link|logs?))?"
     r"|(?:run |random )?seeds?|(?:run|start(?:ed)?) date|date(?: (?:run|added))?"
     r"|(?:slurm )?(?:job|run)[ _-]?id|(?:run |submitted |measured |tested )by"
+    r"|(?:(?:avg\.?|average|mean|peak|max\.?|GPU|board) ){0,2}"
+    r"(?:power(?: draw)?|temp(?:erature)?|energy)(?: ?[(\[][^()\[\]]{1,12}[)\]])?"
+    r"|LR|(?:(?:peak|max\.?) )?learning rate|weight decay|dropout|warm-?up(?: steps)?|学习率"
     r"|owner|author|contributor|submitter|reporter|contact"
     r"|提交|日志|链接|日期|作者|贡献者|随机种子|日付|担当者?|ログ|リンク",
     re.IGNORECASE,
 )
-"""A label over who ran something, when, at which state of a program, and where that is kept."""
+"""A label over who ran something, when, at which state of a program, and where that is kept; over
+what no speed hangs on, and what it drew."""
 
 _LEARNED = re.compile(
     r"(?:(?:final|train(?:ing)?|val(?:idation)?|eval(?:uation)?|test|LM|last|min|best)[. ]+){0,2}"
@@ -89,21 +96,34 @@ _NUMBERS_ROWS = re.compile(
 
 
 def _numbers_rows(grid: Grid, label: str) -> bool:
-    """Whether the first column numbers the rows of a grid, and says so."""
-    if not _NUMBERS_ROWS.fullmatch(label):
+    """Whether the first column numbers the rows of a grid, and says so, or counts them from 0 under
+    no label, as the index of a frame does."""
+    if label and not _NUMBERS_ROWS.fullmatch(label):
         return False
     texts = [row.cells[0].text for row in grid.rows if row.cells and not _is_title(row)]
     held = [text.strip("*_` .)") for text in texts if text]
     first = int(held[0]) if held and held[0] in ("0", "1") else -1
-    return first >= 0 and held == [str(first + n) for n in range(len(held))]
+    counted = first >= 0 and held == [str(first + n) for n in range(len(held))]
+    return counted and (bool(label) or (first == 0 and len(held) >= FEWEST_OF_A_FRAME))
 
 
-def _is_empty(grid: Grid, at: int) -> bool:
-    """Whether a column holds nothing, in any row."""
-    for row in grid.rows:  # noqa: SIM110 - asked of every column: a generator costs more
-        if at < len(row.cells) and row.cells[at].text:
+FEWEST_OF_A_FRAME = 3
+"""Numbers in a row that only an index has; two may be switches, off and on."""
+
+
+def _is_empty(grid: Grid, at: int, label: str) -> bool:
+    """Whether a column holds nothing, in any row; of remarks a dash is nothing."""
+    remarks = _OF_REMARKS.fullmatch(label) is not None
+    for row in grid.rows:
+        text = row.cells[at].text if at < len(row.cells) else ""
+        if text and not (remarks and _NONE.fullmatch(text)):
             return False
     return True
+
+
+_OF_REMARKS = re.compile(r"(?:re)?marks?|notes?|comments?|备注|说明|備考", re.IGNORECASE)
+
+_NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
 
 
 def _is_title(row: GridRow) -> bool:
