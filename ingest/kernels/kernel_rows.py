@@ -18,10 +18,17 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.named_systems import with_devices
 from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_even, tool_csv
-from assay.ingest.grids.grid import MARKED_UP, Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import (
+    MARKED_UP,
+    Grid,
+    GridCell,
+    GridRow,
+    apart,
+    without_asides,
+    without_fillers,
+)
 from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.grids.second_heads import upright, with_second_heads
-from assay.ingest.grids.set_aside import without_asides, without_fillers
 from assay.ingest.kernels.collective_ranks import (
     amount,
     experts_apart,

@@ -28,14 +28,20 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart
+from assay.ingest.grids.grid import (
+    LONGEST,
+    Grid,
+    GridRow,
+    apart,
+    without_asides,
+    without_fillers,
+)
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, fenced_records, json_records, named_json
 from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
-from assay.ingest.grids.set_aside import without_asides, without_fillers
 from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import (
     labelled_lines,
