@@ -18,7 +18,15 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.columns.named_systems import with_devices
 from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, delimited_blocks, long_and_even, tool_csv
-from assay.ingest.grids.grid import MARKED_UP, Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import (
+    MARKED_UP,
+    Grid,
+    GridCell,
+    GridRow,
+    apart,
+    without_asides,
+    without_fillers,
+)
 from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.grids.second_heads import upright, with_second_heads
 from assay.ingest.kernels.collective_ranks import (
@@ -627,7 +635,8 @@ def _grids(
     among = list(delimited_blocks(lines)) if begin is None else []
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
-        return [upright(with_second_heads(pointed(each))) for each in found]
+        plainer = (without_asides(without_fillers(each), learned=False) for each in found)
+        return [upright(with_second_heads(pointed(each))) for each in plainer]
     whole = _split(lines, tuples_apart(begin)) if begin is not None else None
     called = whole is not None and any(
         _columns(lines, shaped(whole), each, _above(lines, whole, each), lambda: "")

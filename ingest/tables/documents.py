@@ -28,7 +28,15 @@ from assay.ingest.grids.delimited import (
     with_points,
 )
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow, apart, unset
+from assay.ingest.grids.grid import (
+    LONGEST,
+    Grid,
+    GridRow,
+    apart,
+    unset,
+    without_asides,
+    without_fillers,
+)
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, fenced_records, json_records, named_json
@@ -94,6 +102,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
     each = map(_under_title, apart(held or list(delimited_blocks(lines))))
+    each = each if declared else map(without_asides, map(without_fillers, each))
     found = map(_in_digits, map(_undivided, map(_in_strokes, each)))
     yield from _all_pointed(found, lines, declared=declared)
 

@@ -383,6 +383,11 @@ def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -
             if found and known(found[2]) and known(found[3]) and found[2] != found[3]}  # fmt: skip
     if not both:
         return grid
+    shown = [side.casefold() for side in sides]
+    crossed = {  # columns that name the sides the other way round than the table has them
+        at for at, found in both.items()
+        if found[2].casefold() == shown[1] or found[3].casefold() == shown[0]
+    }  # fmt: skip
 
     def doubled(row: GridRow, *, head: bool) -> GridRow:
         cells: list[GridCell] = []
@@ -391,7 +396,7 @@ def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -
             if at in both and head:
                 one, other = (f"{both[at][1]} - {side}" for side in sides)
             elif at in both and (found := _BOTH.fullmatch(plain(cell.text))):
-                one, other = found[1], found[2]
+                one, other = found[2 if at in crossed else 1], found[1 if at in crossed else 2]
             cells += [cell._replace(text=text) for text in ((one, other) if at in both else (one,))]
         return replace(row, cells=tuple(cells))
 

@@ -1237,6 +1237,7 @@ class _Table:
             if len(record.cells) > before:
                 self.filled.add(column.label)
                 _keep(known, column, cell.text, record)
+        record.other += row.beside
         return faults
 
     def _unmarked(self, cell: GridCell) -> GridCell:
