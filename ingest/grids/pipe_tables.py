@@ -101,7 +101,8 @@ def _row(line: Line, *, closed: bool = True) -> tuple[GridCell, ...]:
     for text, offset in _cells(line.text):
         lead = len(text) - len(text.lstrip())
         bare = text.strip()
-        cells.append(GridCell(shown(bare).strip() or bare, line.number, line.column + offset + lead))
+        bare = shown(bare).strip() or bare
+        cells.append(GridCell(bare, line.number, line.column + offset + lead))
     if _open_ended(line.text, closed=closed):
         cells.append(GridCell("", line.number, line.column + len(line.text.rstrip())))
     return tuple(cells)
