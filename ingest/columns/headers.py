@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assay.ingest.columns.composite import degrees, of_a_shape
-from assay.ingest.grids.grid import LONGEST
+from assay.ingest.grids.grid import BREAK, LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
@@ -49,7 +49,7 @@ _TICKED = re.compile(
 """A number behind how good it was, in brackets or not: `✓ (27.4 GB)`, `✔ 31.5`."""
 
 _DECORATION = re.compile(
-    rf"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]"
+    rf"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|`|\\|[†‡]"
     rf"|^【(?=[^【】]*】$)|】$|{_PICTURES}"
 )
 
@@ -204,8 +204,9 @@ def plain(text: str) -> str:
 def _plain(text: str) -> str:
     if "__" not in text and text.isascii() and _UNMARKED.fullmatch(text):
         return text.strip()
-    text = text.translate(_WIDE).replace("\u00ad", "").replace("&shy;", "")
-    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(in_letters(text)))).strip()
+    text = text.translate(_WIDE).replace("\u00ad", "").replace("&shy;", "").replace("&nbsp;", " ")
+    text = BREAK.sub(" ", text) if "<" in text else text
+    return _DECORATION.sub("", unlinked(_EMPHASIS.sub(r"\2", in_letters(text)))).strip()
 
 
 def in_letters(text: str) -> str:
@@ -301,7 +302,7 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
 def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     columns: list[Column] = []
     taken: dict[str, int] = {}
-    every = [plain(cell.replace("<br>", " ")) for cell in labels]
+    every = [plain(cell) for cell in labels]
     names = [normalise(each) for each in every]
     known = frozenset(names)
     divided = any(_MICRO_BATCHES.fullmatch(english(label)) for label in every)

@@ -130,7 +130,7 @@ def with_batch_scopes(
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
-    bare = (_OF_WHAT.sub("", plain(cell.text).replace("<br>", " ")) for cell in last.cells)
+    bare = (_OF_WHAT.sub("", plain(cell.text)) for cell in last.cells)
     names = [normalise(text) for text in bare]
     of_batches = [name in _OPEN or any(map(name.__contains__, _BARE)) for name in names]
     open_ones = [at for at, name in enumerate(names) if name in _OPEN]

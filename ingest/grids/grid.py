@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import unescape
 from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
@@ -24,6 +25,26 @@ MARKED_UP = ("html", "rst", "json", "wiki", "latex")
 
 LONGEST = 1000
 """Characters of a cell beyond which it is prose: no number, label or layout is as long."""
+
+
+def shown(text: str) -> str:
+    """The text of a cell as it is shown: signs for their entities, blanks for each kind of them.
+
+    >>> shown("Step&nbsp;time&nbsp;(s)"), shown("8&times;A100"), shown("S&P, `a && b`, A&#x26;B")
+    ('Step time (s)', '8×A100', 'S&P, `a && b`, A&B')
+    """
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: unescape(found[0]), text)
+    return text if text.isascii() else text.translate(_BLANKS)
+
+
+_ENTITY = re.compile(r"&#?[A-Za-z0-9]{2,8};")
+
+_BLANKS = str.maketrans({"\u00a0": " ", "\u2002": " ", "\u2003": " ", "\u2009": " ", "\u202f": " ",
+                         "\u200b": None})  # fmt: skip
+
+BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
+"""Where a line of a cell ends in HTML."""
 
 
 class GridCell(NamedTuple):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.grids.grid import BREAK, Grid, GridCell, GridRow, shown
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.schema.record import Diagnostic, Line, Span
 
@@ -81,13 +81,14 @@ def _above(lines: Sequence[Line], head: int, begin: int) -> Sequence[Line]:
 
 def _wrapped(lines: Sequence[Line]) -> tuple[GridCell, ...]:
     """The cells of a header, the parts of each put together where its last one stands."""
-    rows = [_row(line) for line in lines]
-    if len(rows) == 1:
-        return rows[0]
     return tuple(
-        cells[-1]._replace(text=" ".join(cell.text for cell in cells if cell.text))
-        for cells in zip(*rows, strict=True)
+        cells[-1]._replace(text=_in_one_line(" ".join(cell.text for cell in cells if cell.text)))
+        for cells in zip(*map(_row, lines), strict=True)
     )
+
+
+def _in_one_line(label: str) -> str:
+    return BREAK.sub(" ", label).strip() if "<" in label else label
 
 
 def _is_row(line: Line) -> bool:
@@ -95,11 +96,13 @@ def _is_row(line: Line) -> bool:
 
 
 def _row(line: Line, *, closed: bool = True) -> tuple[GridCell, ...]:
-    """The cells of a row, each where its text begins."""
+    """The cells of a row, each where its text begins; a blank that is spelled out is no end."""
     cells = []
     for text, offset in _cells(line.text):
         lead = len(text) - len(text.lstrip())
-        cells.append(GridCell(text.strip(), line.number, line.column + offset + lead))
+        bare = text.strip()
+        bare = shown(bare).strip() or bare
+        cells.append(GridCell(bare, line.number, line.column + offset + lead))
     if _open_ended(line.text, closed=closed):
         cells.append(GridCell("", line.number, line.column + len(line.text.rstrip())))
     return tuple(cells)

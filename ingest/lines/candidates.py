@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from assay.ingest.schema.fields import without_html
 from assay.ingest.schema.format import Format, Reach
 from assay.ingest.source.blocks import Mask, Places, series
 from assay.ingest.source.prefixes import holds
@@ -136,7 +137,25 @@ def opening(texts: pl.Series, fmt: Format) -> bool:
 
 
 def opens(texts: pl.Series, fmt: Format, *, plain: bool = False) -> pl.Series:
-    """The lines with a head of a document format that open a document of it; `plain`: of ASCII."""
+    """The lines with a head of a document format that open a document of it; `plain`: of ASCII.
+
+    A row of a table also does where it would with its labels as they are shown.
+    """
+    found = _opens(texts, fmt, plain=plain)
+    at = texts.str.contains_any(list(MARKED)).arg_true()
+    if not len(at):
+        return found
+    shown = without_html(texts.gather(at)).str.replace_all(r"\*\*|`", "")
+    return found.scatter(at, found.gather(at) | _opens(shown, fmt, plain=plain))
+
+
+MARKED = ("| **", "|**", "| `", "|`", "&nbsp;", "<br")
+"""What stands in rows with marks around the words of labels, or between them."""
+
+IN_MARKS = "|".join(re.escape(mark).replace(r"\ ", " ") for mark in MARKED)
+
+
+def _opens(texts: pl.Series, fmt: Format, *, plain: bool) -> pl.Series:
     held = texts.str.contains_any(list(fmt.heads))
     if fmt.opens is None or not held.any():
         return held

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 import polars as pl
-from assay.ingest.lines.candidates import openings
+from assay.ingest.lines.candidates import MARKED, openings
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import labelled
 from assay.ingest.schema.format import Format
@@ -145,7 +145,7 @@ def interest(formats: Sequence[Format]) -> tuple[str, ...]:
         for fmt in formats
         if fmt.opens is not None and (len(fmt.heads) == 1 or min(map(len, fmt.heads)) == 1)
     ]
-    heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
+    heads = sorted({*MARKED, *(head for fmt in formats if fmt not in one for head in fmt.heads)})
     literals = "|".join(re.escape(each).replace(r"\ ", " ") for each in heads)
     return (
         *filter(None, [literals]),

@@ -24,6 +24,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import polars as pl
 from assay.ingest.lines.candidates import (
+    IN_MARKS,
     NOTHING,
     Edges,
     Open,
@@ -363,7 +364,10 @@ class Sieve:
         self.single = [fmt for fmt in formats if fmt.lines == "single"]
         self.interest = interest(formats)
         self.openings = openings(self.single)
-        self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
+        self.papers = (
+            *openings([fmt for fmt in formats if fmt.lines == "document"]),
+            IN_MARKS,
+        )
         self.closings = closings(formats)
         self.noisy = False  # whether most lines of the last block were not of records
         self.silent = pl.Series(dtype=pl.String)  # kinds of lines in which there is nothing

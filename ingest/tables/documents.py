@@ -103,7 +103,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
     each = map(_under_title, apart(held or list(delimited_blocks(lines))))
     each = each if declared else map(without_asides, map(without_fillers, each))
-    found = map(_in_digits, map(_undivided, map(_in_strokes, each)))
+    found = map(_in_digits, map(_undivided, map(_in_strokes, map(_bracketed, each))))
     yield from _all_pointed(found, lines, declared=declared)
 
 
@@ -127,6 +127,37 @@ def _under_title(grid: Grid) -> Grid:
     title = plain(grid.heads[0].cells[0].text)
     caption = f"{grid.caption.rstrip(' .:')}. {title}" if grid.caption else title
     return replace(grid, heads=grid.heads[1:], caption=caption)
+
+
+def _bracketed(grid: Grid) -> Grid:
+    """A grid with the units of its labels in round brackets: `Memory, GB` and `Memory [GB]`."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(cell._replace(text=_bracketed_label(cell.text)) for cell in last.cells)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _bracketed_label(label: str) -> str:
+    """A label with its unit in round brackets; whose other words are in brackets stays.
+
+    >>> [*map(_bracketed_label, ("Memory, GB", "eager [tokens/s]", "step time, min"))]
+    ['Memory (GB)', 'eager (tokens/s)', 'step time, min']
+    """
+    told = _LABEL_AND_UNIT.fullmatch(label)
+    behind = (told["bare"] or told["square"]) if told else ""
+    if told is None or behind in _OTHER_WORDS or unit(behind) is None:
+        return label
+    return f"{told['label']} ({behind})"
+
+
+_LABEL_AND_UNIT = re.compile(
+    r"(?P<label>[^,()\[\]]{1,60}?)"
+    r"(?:, (?P<bare>[^ ,()\[\]]{1,20})|\s?\[(?P<square>[^,()\[\]]{1,20})\])"
+)
+
+_OTHER_WORDS = {"B", "h", "min", "x", "X", "×"}
+"""Units that behind a comma may be something else: `step time, min` beside `step time, max`."""
 
 
 def _undivided(grid: Grid) -> Grid:
@@ -249,7 +280,7 @@ def _in_thousands(grid: Grid, *, so: bool, declared: bool) -> Grid:
     says so, or some of them are never counted in thousands, with labels that nothing is called by
     over those of which nobody knows: `4.910` images/s, where nothing else has a comma."""
     labels = grid.header()
-    texts = [[row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
+    texts = [[row.cells[at].text.strip(" *_`") for row in grid.rows if at < len(row.cells)]
              for at in range(len(labels))]  # fmt: skip
     open_ = {at for at, column in enumerate(texts) if any(map(GROUPS.fullmatch, column))}
     decimal = {at for at in open_ if _OF_DECIMALS.search(labels[at])}
@@ -278,7 +309,8 @@ def _in_groups(grid: Grid) -> bool:
     be one between thousands."""
     if not any(map(european, grid.header())):
         return False
-    texts = [cell.text.strip() for row in grid.rows for cell in row.cells if "." in cell.text]
+    cells = (cell for row in grid.rows for cell in row.cells if "." in cell.text)
+    texts = [cell.text.strip(" *_`") for cell in cells]
     numbers = [text for text in texts if _POINTED.fullmatch(text)]
     return bool(numbers) and all(map(GROUPS.fullmatch, numbers))
 

@@ -158,7 +158,7 @@ def _numbered(labels: Sequence[str]) -> list[str]:
     """Labels as they are shown; one that stands there twice gets `(2)`."""
     found: dict[str, int] = {}
     shown = []
-    for label in (plain(text.replace("<br>", " ")) for text in labels):
+    for label in map(plain, labels):
         found[label] = found.get(label, 0) + 1
         shown.append(label if found[label] == 1 else f"{label} ({found[label]})")
     return shown

@@ -97,7 +97,7 @@ def _sample(texts: Sequence[str], grid: Grid) -> str:
 
 
 def _columns(grid: Grid) -> list[_Drawn]:
-    labels = [plain(text.replace("<br>", " ")) for text in grid.header()]
+    labels = [*map(plain, grid.header())]
     known = header(grid.header(), MarkdownTable)
     taken: set[str] = set()
     drawn: list[_Drawn] = []
