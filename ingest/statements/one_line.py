@@ -329,7 +329,8 @@ def _of_a_part(line: Line) -> dict[str, Cell]:
 
 
 _PARTS_OF_HEADINGS = deferred(
-    r"\bper[- ](?:GPU|device|card|rank|chip|NPU|HPU) (?:mini-?)?batch|(?:FULL|HYBRID|NO)_SHARD"
+    r"\bper[- ](?:GPU|device|accelerator|card|rank|chip|NPU|HPU) (?:mini-?)?batch"
+    r"|(?:FULL|HYBRID|NO)_SHARD"
     r"|SHARD_GRAD_OP",
     re.IGNORECASE,
 )
@@ -628,7 +629,7 @@ def _of_all_runs(text: str) -> str:
 
 _PER_DEVICE = (
     r"(?: (?:sequences|samples|images|tokens))?"
-    r"(?:(?: per | ?/ ?)(?:GPU|device|card|chip|NPU|GCD))?"
+    r"(?:(?: per | ?/ ?)(?:GPU|device|accelerator|card|chip|NPU|GCD))?"
 )
 
 _OF_FORMAT = (

@@ -558,7 +558,8 @@ no label of a file of separated values, which is of another thing."""
 _UNIT_BEHIND = re.compile(
     r"(?<![\w-])(throughput|speed)s?"
     r"(?: (?:is|are|was|were) (?!(?:higher|lower|better|worse|up|down)\b)"
-    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)[^()|.;:0-9]){1,60}?)?"
+    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)"
+    r"(?:[^()|.;:0-9]|(?<=all |the )[0-9]{1,4}(?= [A-Z]))){1,60}?)?"
     rf" ?[(（][*`]*({_RATE})[*`]*[)）]",
     re.IGNORECASE,
 )
