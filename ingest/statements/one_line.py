@@ -294,7 +294,10 @@ def _in_any_words(
     return replace(bare, values={**told, **bare.values})
 
 
-_RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)")
+_RUN_IN = deferred(
+    r"^(\s*(?:(?:[-*+]|[0-9]{1,2}[.)]) )?"
+    r"(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)"
+)
 """A heading that its paragraph follows on the same line: `**Precision.** Everything is bf16.`"""
 
 _AS_THERE = deferred(

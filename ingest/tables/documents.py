@@ -1333,7 +1333,10 @@ _MEANS = re.compile(
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 
 
-_OF_BULLET = re.compile(r"\s*[-*+]\s+\*{0,2}([A-Z][\w-]*(?: [\w-]+){0,2})\*{0,2}\s*[:：]\*{0,2}\s")
+_OF_BULLET = re.compile(
+    r"\s*(?:[-*+]|[0-9]{1,2}[.)])\s+"
+    r"\*{0,2}([A-Z][\w-]*(?: [\w-]+){0,2})\*{0,2}\s*[:：]\*{0,2}\s"
+)
 """A bullet that begins with a name: `- **Delta**: quad nodes (4x A100-40GB)`."""
 
 
