@@ -239,7 +239,10 @@ SAYS_LESS = {("FSDP", "FULL_SHARD"), ("HSDP", "HYBRID_SHARD")}
 
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,})\s*|\s*<hr ?/?>\s*")
 
-_DEFINES = deferred(r"\s*(?:[-*+] +)?`{1,2}[^`]{1,40}`{1,2}\s*(?:[:=–—]|-{1,2} |\bmeans\b|\bis\b)")
+_DEFINES = deferred(
+    r"\s*(?:(?:[-*+]|[0-9]{1,2}[.)]) +)?"
+    r"`{1,2}[^`]{1,40}`{1,2}\s*(?:[:=–—]|-{1,2} |\bmeans\b|\bis\b)"
+)
 """How a line begins that says what a word of a table stands for."""
 
 _FOOTNOTE = deferred(

@@ -16,6 +16,7 @@ from functools import lru_cache
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
+from assay.ingest.vocabulary.languages import in_english
 
 _END = re.compile(
     r"(?<=[\w)`*%\]])(?<!e\.g)(?<!i\.e)(?<! vs)[.!?](?:\*\*)?\s+(?=[A-Z`*(_])|[。；！？]"
@@ -720,7 +721,12 @@ _BLANKS = deferred(
 """Words for what cells without a number mean, and nothing of others: `– = not measured`."""
 
 
+_NEGATED = re.compile(r"not\b|n['’]t\b|\bnever\b", re.IGNORECASE)
+
+
 def _of_others(sentence: str) -> bool:
+    if _NEGATED.search(sentence):
+        sentence = in_english(sentence).text  # `we did not need ZeRO` is no failure
     sentence = _BLANKS.sub(" ", _BUT_FOR_NOTES.sub(" ", sentence))
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True

@@ -68,10 +68,11 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ),
     ("global_batch", "global_batch_tokens", "batch_size"): r"\bglobal[ _-]batch|(?<![A-Za-z])GBS",
     ("micro_batch", "batch_size"): (
-        r"\b(?:micro|mini|local|per[ -](?:GPU|device|card|rank))[ _-]?batch|(?<![A-Za-z])MBS"
+        r"\b(?:micro|mini|local|per[ -](?:GPU|device|accelerator|card|rank))[ _-]?batch"
+        r"|(?<![A-Za-z])MBS"
         r"|\b(?:sequences?|samples?|images?|clips?|videos?) (?:per|an?|on each) "
-        r"(?:GPU|device|card|rank)\b"
-        r"|(?<![\w.,])[0-9]+ (?:per|on each|to a) (?:GPU|device|card|rank)\b"
+        r"(?:GPU|device|accelerator|card|rank)\b"
+        r"|(?<![\w.,])[0-9]+ (?:per|on each|to a) (?:GPU|device|accelerator|card|rank)\b"
     ),
     BATCHES: (
         r"(?<!per )(?<!per-)(?<![/a-z])(?<!global[ _-])(?<!micro[ _-])(?<!local[ _-])(?<!GPU[ -])"

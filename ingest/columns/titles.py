@@ -108,7 +108,10 @@ _ONE = (
 
 _DIGIT = re.compile("[0-9]")
 
-_OF_EACH = r"(?: (?:images|samples|sequences))? ?(?:/|per |on each )(?:GPU|device|card|rank|NPU)\b"
+_OF_EACH = (
+    r"(?: (?:images|samples|sequences))? ?(?:/|per |on each )"
+    r"(?:GPU|device|accelerator|card|rank|NPU)\b"
+)
 
 _SETTINGS = {
     "seq_len": re.compile(
@@ -131,7 +134,7 @@ _SETTINGS = {
         r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )(?<!most )(?<!least )(?<! [0-9], )"
         r"(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
         r"([0-9][0-9,]*) (?:images?|imgs?|samples?|sequences?|videos?|clips?) ?"
-        r"(?:/ ?|(?:per|on each|on every|for each) )(?:GPU|device|card|rank|NPU|chip)\b"
+        r"(?:/ ?|(?:per|on each|on every|for each) )(?:GPU|device|accelerator|card|rank|NPU|chip)\b"
         r"(?! ?(?:/|per |and |each )(?:s|sec\w*|min\w*|hour)\b| for\b)",
         re.IGNORECASE,
     ),

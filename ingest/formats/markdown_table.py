@@ -110,16 +110,19 @@ FORMAT = Format(
     r"|^(?:- )?[A-Za-z][\w ./()-]{0,40}"  # a result of its own
     r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
     r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
-    r"|^\s*[-*+•] \S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
+    r"|^\s*(?:[-*+•]|[0-9]{1,2}[.)]) "  # of a list
+    r"\S.{0,99}[:=–—→>][*_]{0,2} +[~≈]?[0-9][0-9.,]* ?[kKM]? ?"
     r"(?:[^|]{1,60}[0-9] ?)?(?:[A-Za-z]+/s(?:ec)?\b|m?s(?:ec)?/(?:it|iter|step)\b|[A-Za-z]+ per s"
     r"|m?s(?:ec\w*)? per (?:\w+ )?(?:step|iter)|[TP]FLOP|% (?:MFU|HFU))[^|]{0,60}$"
-    r"|^\s*[-*+•] .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?(?:[A-Za-z]{1,12}/s(?:ec)?"  # of a list
+    r"|^\s*(?:[-*+•]|[0-9]{1,2}[.)]) .{1,60}[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?"  # of a list
+    r"(?:[A-Za-z]{1,12}/s(?:ec)?"
     r"|m?s(?:ec|econds?)?(?:/| per )(?:it|step|batch))\w*(?:/\w+|[,;. ] ?[^|]{0,60})?$"
-    r"|^\s{0,6}[-*+•]\s+[*_`]{0,2}(?i:(?:training |mean |avg\.? |average )?"  # of one run
+    r"|^\s{0,6}(?:[-*+•]|[0-9]{1,2}[.)])\s+[*_`]{0,2}"
+    r"(?i:(?:training |mean |avg\.? |average )?"  # of one run
     r"(?:throughput|speed|(?:step|iteration) time|time per (?:step|iteration)|[mh]fu"
     r"|tok(?:en)?s?/s))"
     r"[^:=]{0,24}[:=][*_ ]{1,4}~?[0-9]"
-    r"|^\s*(?:[-*•+] )?(?i:m?bs|(?:micro[ _-]?|global[ _-])?batch"
+    r"|^\s*(?:(?:[-*•+]|[0-9]{1,2}[.)]) )?(?i:m?bs|(?:micro[ _-]?|global[ _-])?batch"
     r"(?:[ _-]size)?|seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context|n?_?gpus?|nodes|world"
     r"(?:_size)?|[tpdc]p|[BTSL])(?: ?[=:] *| +)[0-9]+[^0-9/.|][^|]{0,80}"  # printed by a loop
     r"[0-9] ?(?:tok(?:en)?s?/s|samples/s|m?s/(?:it|iter|step)|m?s|TFLOPS?)\b"

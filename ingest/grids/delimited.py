@@ -84,7 +84,7 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
 
 
-_ITEM = re.compile(r"\s{0,3}[-*+•] \S")
+_ITEM = re.compile(r"\s{0,3}(?:[-*+•]|[0-9]{1,2}[.)]) \S")
 
 
 def _filled_up(row: GridRow, head: GridRow) -> GridRow:

@@ -127,9 +127,11 @@ def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
 
 
 _OF_ONE_RUN = re.compile(
-    r"\s{0,6}[-*+•]\s+(?P<marks>\*\*|__|`)?(?P<label>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)(?P=marks)?"
+    r"\s{0,6}(?:[-*+•]|[0-9]{1,2}[.)])\s+"
+    r"(?P<marks>\*\*|__|`)?(?P<label>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)(?P=marks)?"
     r"\s*[:=]\s*(?:\*\*|__)?\s*(?P<value>\S.{0,80})"
-    r"|\s{0,6}[-*+•]\s+(?P<plain>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)\s*[:=]\s+(?P<said>\S.{0,80})"
+    r"|\s{0,6}(?:[-*+•]|[0-9]{1,2}[.)])\s+"
+    r"(?P<plain>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}?)\s*[:=]\s+(?P<said>\S.{0,80})"
     r"|:(?P<field>[A-Za-z][A-Za-z0-9 ./()%-]{0,40}):\s+(?P<holds>\S.{0,80})"
 )
 """An item of a list that says of one run what it had, or a field of reStructuredText: `- **MFU:**
@@ -199,7 +201,7 @@ _IN_UNIT = re.compile(
 )
 
 _ITEM = re.compile(
-    r"\s*[-*+•]\s+(?P<name>\S.{0,98}?)\s*"
+    r"\s*(?:[-*+•]|[0-9]{1,2}[.)])\s+(?P<name>\S.{0,98}?)\s*"
     r"(?:(?:[:：]|=|–|—|->|→)(?:\*\*|__)?\s+|：|(?<=[A-Za-z一-鿿]):(?=[0-9]))"
     r"(?:(?P<said>[~≈]?\s?[0-9].{0,118})|(?P<ended>(?:CUDA )?(?:OOM|out of memory)\b.{0,60}))"
 )
@@ -383,7 +385,7 @@ _ENDS_IN = re.compile(
     re.IGNORECASE,
 )
 
-_BULLETED = re.compile(r"\s{0,8}(?:[-*•+] )?")
+_BULLETED = re.compile(r"\s{0,8}(?:(?:[-*•+]|[0-9]{1,2}[.)]) )?")
 
 MOST_LINES = 200
 

@@ -367,7 +367,8 @@ _ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
 """On how many nodes Slurm starts processes, and how many on each."""
 
 _NODES = re.compile(
-    r"(?<![\w.])([0-9]+)\s*nodes?\s*(?:[x×,*(]|with|of)\s*([0-9]+)\s*[x×]?\s*"
+    r"(?<![\w.])([0-9]+)\s*(?:nodes?|servers|hosts|machines)\s*(?:[x×,*(]|with|of)\s*([0-9]+)"
+    r"\s*[x×]?\s*(?:(?:NVIDIA|AMD|Intel) )?"
     r"(?:[ghnx]pus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )

@@ -96,7 +96,7 @@ def _by_their_sizes(context: Context, rows: Sequence[Record], lines: Sequence[Li
 _KIND = r"(?:(?:row|run|case|exp(?:eriment)?|config|command|job|set-?up) ?)?"
 
 _OF_ITEM = deferred(
-    rf"\s*(?:[-*+•] )?[*_]{{0,2}}{_KIND}"
+    rf"\s*(?:(?:[-*+•]|[0-9]{{1,2}}[.)]) )?[*_]{{0,2}}{_KIND}"
     r"[(\[#]{0,2}(?P<name>[0-9]{1,2}|[A-Za-z][0-9]?|[A-Za-z][\w.+-]{1,23})"
     r"[)\].:]{0,2}[*_]{0,2}[:：.]?\s{1,3}(?:[-–—:=] )?"
     r"(?:(?:the )?same as (?:command )?[(`*]{0,2}(?P<as>\w[\w.+-]{0,23})[)`*]{0,2},?"

@@ -57,7 +57,10 @@ _EXPLAINS = deferred(
 """A sign, and the word behind which its meaning stands: ``pipe-k`` stands for; the word may be that
 of the sign before: `"a" is without recomputation, "b" with full recomputation`."""
 
-_BARE_ITEM = deferred(r"\s*[-*+•]\s+(?P<a>[A-Za-z][\w+-]{0,15})(?P<verb> ?[:=–—]| -(?=\s))\s+")
+_BARE_ITEM = deferred(
+    r"\s*(?:[-*+•]|[0-9]{1,2}[.)])\s+"
+    r"(?P<a>[A-Za-z][\w+-]{0,15})(?P<verb> ?[:=–—]| -(?=\s))\s+"
+)
 """An item of a list that begins with a sign in plain letters: `- ac: activation checkpointing`."""
 
 _IN_TURN = deferred(
@@ -70,14 +73,14 @@ _IN_TURN = deferred(
 into 2 and 4 stages."""
 
 _ITEM_OF_SEVERAL = deferred(
-    rf"\s*[-*+•]\s+(?P<signs>{_QUOTED}(?:\s?[/,]\s?{_QUOTED}){{1,5}}):?\s?[:=–—]?\s+(?P<meant>\S.*)"
+    rf"\s*(?:[-*+•]|[0-9]{{1,2}}[.)])\s+(?P<signs>{_QUOTED}(?:\s?[/,]\s?{_QUOTED}){{1,5}}):?\s?[:=–—]?\s+(?P<meant>\S.*)"
 )
 """An item of a list that explains several signs: ``- `b` / `B`: micro batch / global batch``."""
 
 _BARE = r"[A-Za-z][\w+]{0,11}"
 
 _BARE_OF_SEVERAL = deferred(
-    rf"\s*[-*+•]\s+(?P<signs>{_BARE}(?:(?:\s?[/,]\s?|\s(?:and|or)\s){_BARE}){{1,5}})"
+    rf"\s*(?:[-*+•]|[0-9]{{1,2}}[.)])\s+(?P<signs>{_BARE}(?:(?:\s?[/,]\s?|\s(?:and|or)\s){_BARE}){{1,5}})"
     r"(?:\s?[:=–—]|\s-(?=\s))\s*(?P<meant>\S.*)"
 )
 """The same with signs in plain letters: `- bsN, gaN: batch per card, accumulation steps`."""

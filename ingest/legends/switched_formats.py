@@ -16,7 +16,8 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _BEGINS = deferred(
-    r"\s*(?:[-*+•]\s+)?(?:the )?(?P<marks>[`*\"“_]{0,3})(?P<label>[A-Za-z][\w ./-]{0,24}?)"
+    r"\s*(?:(?:[-*+•]|[0-9]{1,2}[.)])\s+)?"
+    r"(?:the )?(?P<marks>[`*\"“_]{0,3})(?P<label>[A-Za-z][\w ./-]{0,24}?)"
     r"(?P<end>[`*\"”_]{0,3}:?[`*]{0,2})(?: column)?"
     r"(?:\s*[:=–—]|\s-\s|\s(?:is|means|says|stands for|marks|denotes|tells)\b|(?<=:)|(?<=:\*\*))",
     re.IGNORECASE,

@@ -30,7 +30,7 @@ _OPENS = deferred(
     re.IGNORECASE,
 )
 
-_ITEM = re.compile(r"\s*[-*+•] ")
+_ITEM = re.compile(r"\s*(?:[-*+•]|[0-9]{1,2}[.)]) ")
 
 _COMMENT = deferred(r"#+ *(?=[*_`]*[A-Za-z%][\w/%.-]{0,11}[*_`]* ?[=:] ?[^\W\d][^;]*;.*[=:])")
 """The sign of a comment over a sheet that explains several of its labels."""

@@ -485,8 +485,9 @@ _A_LIBRARY = deferred(r"\W*(?P<name>[A-Za-z][\w -]{1,24}?) (?:v?[0-9][\w.+-]{0,1
 _BETWEEN_ITEMS = deferred(r"(?<![0-9]),|,(?![0-9]{3}(?![0-9]))|[;；，、·•]")
 
 _OF_ALL_RUNS = deferred(
-    r"^\W*(?:(?:all|the|our|these|common|shared|training|test) ){0,2}(?:runs?|jobs?|tests?"
-    r"|measurements|set-?up|config(?:uration)?|settings|environment|software|stack|tools):",
+    r"^\W*(?:(?:all|every|each|of|the|our|these|common|shared|training|test) ){0,3}"
+    r"(?:runs?|jobs?|tests?|experiments?|measurements|set-?up|config(?:uration)?|settings"
+    r"|environment|software|stack|tools):",
     re.IGNORECASE,
 )
 """In front of a list of what runs have in common: `All runs: bf16, torchtitan.`"""

@@ -870,7 +870,8 @@ ELSEWHERE = deferred(
 """Headings below which `all results` are not those of the tables beside them."""
 
 _NAMES_MACHINE = deferred(
-    r"\s*(?:[-*] )?(?:(?:GPUs?|accelerators?|devices?|hardware)(?: (?:type|name|model)s?)?"
+    r"\s*(?:(?:[-*]|[0-9]{1,2}[.)]) )?"
+    r"(?:(?:GPUs?|accelerators?|devices?|hardware)(?: (?:type|name|model)s?)?"
     r"|GPU models and configuration|GPU 0)\s*:\s*\S",
     re.IGNORECASE,
 )
@@ -1282,7 +1283,7 @@ def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
         yield replace(each, values=values)
 
 
-_BULLET = deferred(r"\s*[-*+] ")
+_BULLET = deferred(r"\s*(?:[-*+]|[0-9]{1,2}[.)]) ")
 
 CLOSE = 4
 """Lines between two bullets of one list."""
@@ -1306,7 +1307,8 @@ def _placed(
 
 
 _ITEM = deferred(
-    r"\s*[-*+] \*\*(?P<name>[^*:：]{2,40}?)(?P<model> models?)?(?:[:：]\*\*|\*\* ?[:：]) ",
+    r"\s*(?:[-*+]|[0-9]{1,2}[.)]) "
+    r"\*\*(?P<name>[^*:：]{2,40}?)(?P<model> models?)?(?:[:：]\*\*|\*\* ?[:：]) ",
     re.IGNORECASE,
 )
 

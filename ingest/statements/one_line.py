@@ -294,7 +294,10 @@ def _in_any_words(
     return replace(bare, values={**told, **bare.values})
 
 
-_RUN_IN = deferred(r"^(\s*(?:[-*+] )?(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)")
+_RUN_IN = deferred(
+    r"^(\s*(?:(?:[-*+]|[0-9]{1,2}[.)]) )?"
+    r"(?:\*\*|__)[A-Z][\w /-]{2,40})\.(\*\*|__)(?=\s)"
+)
 """A heading that its paragraph follows on the same line: `**Precision.** Everything is bf16.`"""
 
 _AS_THERE = deferred(
@@ -329,7 +332,8 @@ def _of_a_part(line: Line) -> dict[str, Cell]:
 
 
 _PARTS_OF_HEADINGS = deferred(
-    r"\bper[- ](?:GPU|device|card|rank|chip|NPU|HPU) (?:mini-?)?batch|(?:FULL|HYBRID|NO)_SHARD"
+    r"\bper[- ](?:GPU|device|accelerator|card|rank|chip|NPU|HPU) (?:mini-?)?batch"
+    r"|(?:FULL|HYBRID|NO)_SHARD"
     r"|SHARD_GRAD_OP",
     re.IGNORECASE,
 )
@@ -628,7 +632,7 @@ def _of_all_runs(text: str) -> str:
 
 _PER_DEVICE = (
     r"(?: (?:sequences|samples|images|tokens))?"
-    r"(?:(?: per | ?/ ?)(?:GPU|device|card|chip|NPU|GCD))?"
+    r"(?:(?: per | ?/ ?)(?:GPU|device|accelerator|card|chip|NPU|GCD))?"
 )
 
 _OF_FORMAT = (

@@ -615,7 +615,7 @@ _SHARED_BY_ALL = deferred(
 _SHARED = deferred(
     r"\b(?:one|a|the|each|every) sequence (?:is |was )?(?:shared|split|sharded|distributed|spread)"
     r" (?:by|over|across|among|between) (?:all )?(?:the |our )?([0-9]+) "
-    r"(?:GPU|device|rank|card|chip)s\b",
+    r"(?:GPU|device|accelerator|rank|card|chip)s\b",
     re.IGNORECASE,
 )
 """A sequence that several devices share: their context is parallel, and a batch is of all."""

@@ -63,7 +63,8 @@ _IN_FORMAT = deferred(
 
 _ON_EACH = deferred(
     r"\W*(?:(?:with|at|only|just|here|ran|run|used|batch(?:es)?|of) )*([0-9]{1,4}) "
-    r"(?:per|on each|to a) (?:GPU|device|card|rank)(?: (?:fit(?:s|ted)?|here|only|now|works|worked"
+    r"(?:per|on each|to a) (?:GPU|device|accelerator|card|rank)(?: (?:fit(?:s|ted)?"
+    r"|here|only|now|works|worked"
     r"|possible|in this (?:run|row|case)|instead))*\W*",
     re.IGNORECASE,
 )

@@ -76,7 +76,8 @@ _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 _COUNTED_IN = deferred(r"[\s*_`]*(tokens?|sequences|samples|examples|images)\b")
 
 _EACH = deferred(
-    r"(?: sequences| samples)? ?\(?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
+    r"(?: sequences| samples)? ?\(?(?:/ ?|per |on each |for each )(?:GPU|device"
+    r"|accelerator|rank|replica)",
     re.IGNORECASE,
 )
 """Behind a batch: it is that of one replica."""
@@ -1175,7 +1176,8 @@ _OF_EVERY_RUN = deferred(
     r"|(?<!` )\b(?:everywhere|throughout)\b"
     r"|(?:所有|全部)的?(?:训练|性能|吞吐|实验|测试|测量)?(?:实验|训练|测试|数据|结果|性能|吞吐|运行|任务)"
     r"[^，。；,;]{0,4}?(?:均|都)"
-    r"|\b(?:step|batch|GPU|device|card|rank)s? always (?:sees?|takes?|has|have|holds?|gets?)\b",
+    r"|\b(?:step|batch|GPU|device|accelerator|card|rank)s? always (?:sees?|takes?|has"
+    r"|have|holds?|gets?)\b",
     re.IGNORECASE,
 )
 

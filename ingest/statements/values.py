@@ -84,7 +84,7 @@ _OF_EACH = deferred(
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
 _SCOPE = deferred(
-    r"\((global|total|effective|micro|local|per[ -](?:GPU|device|card|NPU|rank))\)\s*$",
+    r"\((global|total|effective|micro|local|per[ -](?:GPU|device|accelerator|card|NPU|rank))\)\s*$",
     re.IGNORECASE,
 )
 """Whose a batch is, in brackets behind its label."""
@@ -179,7 +179,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
             else None
         )
     if spec.name == "gpu":
-        text = _TIMES_BEHIND.sub("", text)
+        text = _TIMES_BEHIND.sub("", _NEXT_SENTENCE.split(text, maxsplit=1)[0])
         if not may_be_device(text) or several(text) or (_HOSTS.search(text) and not devices(text)):
             return None
     if spec.name == "gpu" and _AMONG.search(text) and (one := only(text)):
@@ -206,6 +206,9 @@ def _called_so(name: str, text: str, place: tuple[int, int]) -> Cell | None:
 
 _TIMES_BEHIND = re.compile(r" ?[x×*] ?[0-9]{1,4}$")
 """How many there are of a device, behind its name: `Ascend 910B × 8`."""
+
+_NEXT_SENTENCE = re.compile(r"[.;] (?=[A-Z][a-z]+(?: [a-z]+){0,2}(?:: | is | are | was | were ))")
+"""Where a sentence begins behind the devices of a line: `Hardware: 16 GPUs. Precision: bf16.`"""
 
 _HOSTS = re.compile(r"\b[0-9]+ ?(?:nodes?|servers?|machines?|hosts?)\b", re.IGNORECASE)
 

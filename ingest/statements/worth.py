@@ -13,7 +13,7 @@ from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network
 
 _PARTS = (
-    r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
+    r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?\.?|width)|batch(?:[ -]size)?"
     r"|vocab(?:ulary)? size"
     r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
     r"|number of (?:layers|heads))(?:[*_` :=(]+"
@@ -119,7 +119,7 @@ _PARTS = (
     r"(?:GPU|karte|grafikkarte|carte|tarjeta|placa)\b|на одной )",
     "(?:シングル|単一の?|単体の?) ?GPU|单[张块卡]|ZeRO-[0-3] ?(?:相当|を)",
     r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
-    r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
+    r"(?i:\b(?:each|every) (?:GPU|device|accelerator|card|rank|worker|chip)\b.*[0-9] )",
     r"(?i:\b(?:flags|set-?ups?|settings|config\w*|options|arguments|recipe) (?:\w+ )?(?:as|like)"
     r" (?:\w+ ){0,4}above|(?:scripts?|commands?|snippet|listing|recipe|`(?: as| from)?) above\b"
     r"|\bthe above (?:\w+ )?(?:script|command|snippet)|variables above\b|\bnot cumulative\b"

@@ -53,8 +53,10 @@ below `step 6` is, and no sentence."""
 
 _MAY_SAY = re.compile(
     r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]od[eo]|nœud|[Kk]noten|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
-    r"|[Cc]ontext|ctx|okens\b|recision|[bft][fp][0-9p]|float|AMP|layers|hidden|heads|aralleli|way\b"
+    r"|[Cc]ontext|ctx|okens\b|recision|[bftBFT][fpFP][0-9pP]|[Ff]loat|AMP|layers|hidden|heads"
+    r"|aralleli|way\b"
     r"|Z[eE]RO|ccumul|\b[TPDCE]P\b|=|images|samples|sequences|devices|ranks|xperts|vocab"
+    r"|ccelerators?\b"
     r"|ecomput|heckpoint|\b[Rr]emat|ckpt"
 )
 """Found in every sentence that says a setting of a run, but for one that names a device."""

@@ -93,7 +93,7 @@ _NUMBERED = re.compile(
 )
 """How the caption of a table begins that documents number, above all of them or below."""
 
-_BULLET = re.compile(r"[-*+•] ")
+_BULLET = re.compile(r"(?:[-*+•]|[0-9]{1,2}[.)]) ")
 
 
 BESIDE = 3
@@ -234,7 +234,7 @@ _SAME = re.compile(r"\bthe same\b.*\bon\b|^\s*same\b.*\bon\b|同样的?.*[在用
 """A line that opens a table of the same on another machine."""
 
 
-_ITEM = re.compile(r"\s*[-*+•] ")
+_ITEM = re.compile(r"\s*(?:[-*+•]|[0-9]{1,2}[.)]) ")
 """An item of a list, which may stand between a table and the line that opens it."""
 
 

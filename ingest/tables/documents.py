@@ -600,7 +600,8 @@ no label of a file of separated values, which is of another thing."""
 _UNIT_BEHIND = re.compile(
     r"(?<![\w-])(throughput|speed)s?"
     r"(?: (?:is|are|was|were) (?!(?:higher|lower|better|worse|up|down)\b)"
-    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)[^()|.;:0-9]){1,60}?)?"
+    r"(?:(?!\b(?:inference|serving|generat\w+|decod\w+|prompt|than)\b)"
+    r"(?:[^()|.;:0-9]|(?<=all |the )[0-9]{1,4}(?= [A-Z]))){1,60}?)?"
     rf" ?[(（][*`]*({_RATE})[*`]*[)）]",
     re.IGNORECASE,
 )
@@ -1374,7 +1375,10 @@ _MEANS = re.compile(
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 
 
-_OF_BULLET = re.compile(r"\s*[-*+]\s+\*{0,2}([A-Z][\w-]*(?: [\w-]+){0,2})\*{0,2}\s*[:：]\*{0,2}\s")
+_OF_BULLET = re.compile(
+    r"\s*(?:[-*+]|[0-9]{1,2}[.)])\s+"
+    r"\*{0,2}([A-Z][\w-]*(?: [\w-]+){0,2})\*{0,2}\s*[:：]\*{0,2}\s"
+)
 """A bullet that begins with a name: `- **Delta**: quad nodes (4x A100-40GB)`."""
 
 

@@ -131,9 +131,9 @@ _OF_MEMORY = re.compile(
     r"(?:(?:GPU|CUDA|device)\s+)?(?:mem(?:ory)?|VRAM)\b"
     r"(?:\s+(?:usage|allocated|used|reserved|per\s+GPU))?"
     r"(?:\s+(?:of|on)\s+(?:a|one|each|any)(?:\s+of)?(?:\s+the)?"
-    r"\s+(?:GPU|device|rank|card)s?)?"
+    r"\s+(?:GPU|device|accelerator|rank|card)s?)?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
-    r"(?:\s*[(\[][MG]i?B(?:\s+per\s+(?:GPU|device|card))?[)\]]|,?\s+in\s+[MG]i?B\b)?"
+    r"(?:\s*[(\[][MG]i?B(?:\s+per\s+(?:GPU|device|accelerator|card))?[)\]]|,?\s+in\s+[MG]i?B\b)?"
     r"|^\W{0,8}(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?\s*[(\[][MG]i?B[)\]]"
     r"(?=[^.;|]{0,40}\b(?:pre-?)?(?:train|fine-?tun))"
     r"|\b(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|consumption|footprint))?"
@@ -304,7 +304,8 @@ _DECLARES = re.compile(
     rf"(?: (?:given|shown|reported|measured?|expressed|all))? (?:in |with |by |as |\()?)?"
     rf"(?:(?:the|model|training|achieved|measured|average|mean|median|absolute|total|aggregate"
     rf"|per-GPU) )*(?:{_PHRASE.pattern})"
-    r"(?:/s(?:ec)?)?(?:/(?:GPU|device|chip|card)| per (?:GPU|device|chip|card|accelerator|tile))?"
+    r"(?:/s(?:ec)?)?(?:/(?:GPU|device|accelerator|chip|card)| per (?:GPU|device"
+    r"|accelerator|chip|card|accelerator|tile))?"
     r"[)\]]?(?: [a-z0-9().-]+)*",
     re.IGNORECASE | re.ASCII,
 )
@@ -388,7 +389,9 @@ _NEEDED = re.compile(r"^memory\s+(?:require|need).*", re.IGNORECASE)
 """Memory that training needs, by any words: `memory requirements for training`."""
 
 _OF_WHICH_DEVICE = re.compile(
-    r"\s+(?:of|on)\s+any(?:\s+of)?(?:\s+the)?\s+(?:GPU|device|rank|card)s?\b", re.IGNORECASE
+    r"\s+(?:of|on)\s+any(?:\s+of)?(?:\s+the)?\s+(?:GPU|device|accelerator|rank"
+    r"|card)s?\b",
+    re.IGNORECASE,
 )
 """Of which device the peak is: `of any of the GPUs`, `on any rank`. That of all may be a sum."""
 

@@ -43,6 +43,18 @@ _HAN_NUMBER = re.compile(
 
 _HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 
+_WORDED = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "twelve": 12, "sixteen": 16, "twenty": 20, "twenty-four": 24, "thirty-two": 32,
+    "forty": 40, "forty-eight": 48, "sixty-four": 64, "ninety-six": 96,
+}  # fmt: skip
+
+_WORDED_NUMBER = re.compile(
+    rf"(?<![\w-])({'|'.join(sorted(_WORDED, reverse=True))})"
+    r"(?= (?:[GNTHX]PU|GCD|accelerator|device|card|chip|node|server|machine|host)s\b)"
+)
+"""A number of machines or of devices in English: `sixteen GPUs`; none of a title, `Two nodes`."""
+
 _POWER = re.compile(
     r"(?<![\w.×*^])\$?2 ?(?:\^|\*\*) ?\{?([1-9]|[12][0-9]|3[0-4])\}?\$?"
     r"(?= (?:tok(?:en)?s?|sequences?|samples?)\b)"
@@ -142,6 +154,10 @@ _HAS_MANY_WORDS = re.compile(
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
     r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
+    r"|['’](?:t|ve)\b|cannot|can not|\bnot\b|\bnever\b|turn|switch|disable|skip|avoid|omit|has been"
+    r"|\bre-|check-|rematerialis|\b(?:bf|fp)-|ecomput(?:e|ing)|adients|ZeRO-I"
+    r"|optimi[sz](?:er|ation),? |over [0-9]"
+    r"|parallelism (?:with|at)|[0-9] dev|(?:per|each|every|single)[ -](?:acc|card|dev)"
     r"|update freq|[0-9] custom |\(.?(?:full|sel|none|no|off|on|partial|block)\b"
     r"|(?:card|GPU|device|chip) (?:only|at a|each time)|\(mbs\)"
     r"|pointing (?:is )?on \(| per (?:system|box|cha)|amp_[bf]|[,;] SL ?=? ?[0-9]",
@@ -188,7 +204,9 @@ def in_english(text: str) -> Plain:
             plain = _put(plain, "korean")
     if "," in plain.text and _MACHINES.search(plain.text):
         plain = _apart(plain)
-    if _HAS_MANY_WORDS.search(text):
+    if _WORDED_NUMBER.search(plain.text):
+        plain = _replace(plain, _WORDED_NUMBER, lambda found: str(_WORDED[found[1]]))
+    if _HAS_MANY_WORDS.search(plain.text):
         plain = _put(plain, "english")
     if _HAS_EUROPEAN.search(text):
         plain = _replace(_put(plain, "european"), _word(), _meant)
@@ -220,10 +238,14 @@ def _in_digits(found: re.Match[str]) -> str:
 @cache
 def _rules() -> Mapping[str, Sequence[tuple[re.Pattern[str], str]]]:
     """Expressions of each group of languages, and what each means in English."""
+    switch = _data()["switch"]
     return {
-        group: [(compiled(words, re.IGNORECASE), meant) for words, meant in rules]
+        group: [
+            (compiled(words.replace("<switch>", switch), re.IGNORECASE), meant)
+            for words, meant in rules
+        ]
         for group, rules in _data().items()
-        if group != "words"
+        if group not in ("words", "switch")
     }
 
 
