@@ -1,11 +1,11 @@
 """Pages of Markdown with their headings in one spelling: `## Title`, whatever stands around it.
 
-In: the lines of a page as they stand on disk. Out: as many lines, in which an underlined title, one
-between tags of HTML or one of the front matter has Markdown's signs in front and nothing below it,
-and no heading has signs, anchors, pictures or bold type around its words. Tags that only lay out
-what is between them are blank, and so are the signs of a page that is quoted as a whole. Blocks of
-code stay as they are, and so does what is no page: what a program prints under its titles makes
-none of them a heading.
+In: the lines of a page as they stand on disk. Out: as many lines, in which Markdown's signs stand
+in front of a title that is underlined, between tags of HTML, in the front matter or, where nothing
+else parts a page, in bold type; and no heading has signs, anchors, pictures or bold type around its
+words. Tags that only lay out what is between them are blank, and so are the signs of a page that is
+quoted as a whole. Blocks of code stay as they are, and so does what is no page: what a program
+prints under its titles makes none of them a heading.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ class _Page:
     begun: bool = False
     quoted: bool = False
     fence: str = ""
+    bold: bool | None = None  # whether nothing but bold type tells its sections apart
 
     def spelled(self, data: bytes) -> bytes:
         """The lines with every heading as `#` and its words alone."""
@@ -125,6 +126,7 @@ class _Page:
             _put_front(lines)
         if self.quoted:
             lines = [_QUOTED.sub("", line, count=1) for line in lines]
+        outside = list[int]()
         for at, line in enumerate(lines):
             if sign := _FENCE.match(line):
                 if not self.fence:
@@ -133,6 +135,11 @@ class _Page:
                     self.fence = ""
             elif not self.fence and line[:1] not in ("|", ""):
                 _spell(lines, at)
+                outside.append(at)
+        if self.bold is None:
+            self.bold = not any(lines[at].startswith("##") for at in outside)
+        if self.bold:
+            _head_in_bold(lines, outside)
         return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -153,6 +160,27 @@ def _spell(lines: list[str], at: int) -> None:
     elif tagged := _TAGGED.fullmatch(line):
         signs = f"{'#' * int(tagged[2])} ".ljust(len(tagged[1]))
         lines[at] = signs + _bare(tagged[3]) + end
+
+
+_IN_BOLD = deferred(
+    r"(\*\*|__)(?!\s|(?:Table|Tab\.|Figure|Fig\.|Note|表|图|図) ?)"
+    r"(?:(?!\*\*|__|`).){1,80}(?<![\s.:,;])\1\s*"
+)
+"""A line that is all in bold type, and no caption with a number or a sentence."""
+
+
+def _head_in_bold(lines: list[str], outside: Sequence[int]) -> None:
+    """Write lines in bold type that stand alone as headings, unless all are captions of tables."""
+    found, captions = list[int](), True
+    for at in outside:
+        around = (*lines[max(0, at - 1) : at], *lines[at + 1 : at + 2])
+        if _IN_BOLD.fullmatch(lines[at]) and not any(line.strip() for line in around):
+            found.append(at)
+            below = next((line.lstrip() for line in lines[at + 1 : at + 4] if line.strip()), "|")
+            captions &= below.startswith(("|", "<t"))
+    for at in found if len(found) > 1 and not captions else ():
+        line = lines[at].rstrip()
+        lines[at] = "## " + line[2:-2] + lines[at][len(line) :]
 
 
 def _is_title(line: str, above: str, rule: str) -> bool:
