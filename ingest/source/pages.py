@@ -205,6 +205,8 @@ def _bare(title: str) -> str:
     ('Results', 'Results', 'Results')
     >>> _bare("C#"), _bare("**7B** and **13B**"), _bare("✅ Flash")
     ('C#', '**7B** and **13B**', '✅ Flash')
+    >>> _bare("TRAINING ON 8X H100 GPUS")
+    'training on 8x H100 GPUs'
     """
     title = (
         _ENDS.sub("", _BEGINS.sub("", title, count=1) if _BEGINS.match(title) else title) or title
@@ -212,7 +214,19 @@ def _bare(title: str) -> str:
     for form in _AROUND:
         if whole := form.fullmatch(title):
             title = whole["words"] + whole["end"]
-    return title
+    return _SHOUTED.sub(_spoken, title) if title.isupper() else title
+
+
+_SHOUTED = deferred(
+    r"\b(?:[GNTX]PUS|NODES?|CARDS?|CHIPS?|MACHINES?|SERVERS?|AN?|THE|AND|OF|ON|WITH|FOR|IN|PER|EACH"
+    r"|TRAINING)\b|(?<=[0-9])X\b"
+)
+"""Words of a heading in capitals that are no names."""
+
+
+def _spoken(word: re.Match[str]) -> str:
+    """Such a word as it stands in other headings: `GPUs`, `nodes`, the `x` of `8x A100`."""
+    return f"{word[0][:-1]}s" if word[0].endswith("PUS") else word[0].lower()
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
