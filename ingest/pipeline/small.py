@@ -41,6 +41,7 @@ from assay.ingest.source.blocks import BARE, BLANKS, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
+from assay.ingest.source.pages import page
 from assay.ingest.source.prefixes import NOBODY, holds, peel
 from assay.ingest.source.soft_wraps import holds_tables, joined
 from assay.ingest.statements.worth import WORTH
@@ -82,6 +83,8 @@ def plain(source: Source) -> bytes | None:
         return None
     source.open_end = bool(data) and not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
+    if spelled := page(data):
+        data = spelled(data)
     if holds_tables(data):
         data, source.seams = joined(data)
     return data

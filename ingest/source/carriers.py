@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from assay.ingest.source.pages import page
-
 KEYS = (b"text", b"text/plain")
 """Keys of a notebook's outputs under which lines stand as they were printed."""
 
@@ -64,7 +62,7 @@ def carrier(begin: bytes) -> Callable[[bytes], bytes] | None:
     """
     head = begin[:2].lstrip(b"\xef\xbb\xbf \t\r\n") or begin[:64].strip()
     if not head.startswith(b"{"):
-        return page(begin)
+        return None
     lines = begin.split(b"\n", SEEN + 10)[: SEEN + 10]
     if any(b'"cells"' in line for line in lines) and b'"cell_type"' in begin:
         return _Notebook().carried

@@ -31,6 +31,7 @@ import polars as pl
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.blocks import Block
 from assay.ingest.source.carriers import carrier
+from assay.ingest.source.pages import page
 from assay.ingest.source.soft_wraps import Seam, holds_tables, joined
 
 MAX_LINE = 16 * 2**20
@@ -71,6 +72,7 @@ class Source:
         self.remarks: list[Diagnostic] = []
         self._long: dict[int, bytes] = {}
         self._carried: Callable[[bytes], bytes] | None = None
+        self._page: Callable[[bytes], bytes] | None = None  # writes headings in one spelling
         self.seams: Mapping[int, Sequence[Seam]] = {}  # by the line that a paragraph begins in
         self._wrapped = False  # prose that may have been broken at some width
 
@@ -134,6 +136,7 @@ class Source:
         for some in self.chunks():
             if not begun:
                 begun, self._carried = True, carrier(some)
+                self._page = None if self._carried else page(some)
                 self._wrapped = len(some) < FIRST and not self._carried and holds_tables(some)
             chunk = some
             if skipped:  # inside a line that is too long
@@ -178,9 +181,11 @@ class Source:
                 long.append(number)
         self.height += block.height
         block.long = frozenset(long)
-        made = self._carried(data) if self._carried else data
+        made = data
+        for work in filter(None, (self._carried, self._page)):
+            made = work(made)
         if self._wrapped:
-            made, self.seams = joined(data)
+            made, self.seams = joined(made)
         if made is not data:
             disk, block = block, Block(made, block.first, block.long)
             block.disk = disk
