@@ -55,7 +55,7 @@ class Around:
         self._tables: dict[Path, int] = {}  # the first row of each section itself
         for line in rows:
             self._tables.setdefault(self._path(line), line)
-        self._over = over_rows(self._tables)
+        self._over = over_rows(map(self._path, context.measured))
         self._opening: dict[Path, list[int]] = {}
         for at, (each, path) in enumerate(zip(paragraphs, self._paths, strict=True)):
             if each.first < self._first_table(path) and not TITLE.match(each.lines[0].text):

@@ -211,7 +211,7 @@ class Binder:
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
         self._own_vocabularies = of_own_models(of_all, self._headed)
         self._own, self._with_rows = self._of_own_tables(of_all, rows)
-        self._over = over_rows(self._with_rows)
+        self._over = over_rows(map(self.section, context.measured))
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -550,7 +550,8 @@ class Binder:
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
-            yield ({"program": programs[at]} if at in programs else {}), OF_PROGRAM
+            named = programs.get(at)
+            yield {"program": named} if named and self._means(named, section) else {}, OF_PROGRAM
 
     def _means(self, cell: Cell, section: Section) -> bool:
         """Whether rows of a section may be meant by a cell that names no rows: it stands above it,

@@ -353,7 +353,9 @@ def _bind(
         else lines,
         letters,
     )
-    context = read_context(source.name, stated, set(taken), assumed, tabled, _ran(every))
+    context = read_context(
+        source.name, stated, set(taken), assumed, tabled, _ran(every), tabled | _measured(folds)
+    )
     _name_programs(context, every, prose, tabled)
     context.used |= told
     context.used |= correct(context, prose, tabled)
@@ -387,6 +389,12 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows, context.statements
+
+
+def _measured(folds: Iterable[tuple[Format, Folded]]) -> set[int]:
+    """Lines with rows of tables, of kernels and training alike."""
+    documents = (folded for fmt, folded in folds if fmt.lines == "document")
+    return {row.line for folded in documents for row in folded.records}
 
 
 def _ran(records: Sequence[Record]) -> set[str]:

@@ -137,6 +137,7 @@ class Context:
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     later: dict[int, frozenset[str]] = field(default_factory=dict)
     """Fields that a line below tables says of runs that came after theirs, by that line."""
+    measured: Set[int] = frozenset()  # lines with rows of tables, whoever reads them
     device: Cell | None = None  # the one that a document with tables names
     model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
@@ -178,10 +179,12 @@ def read_context(
     assumed: Mapping[str, Cell],
     tabled: Set[int] = frozenset(),
     names: Iterable[str] = (),
+    measured: Set[int] = frozenset(),
 ) -> Context:
     """The statements among `lines` that no format has claimed; `tabled` are rows of tables, and
-    `names` those of what ran in them and on what."""
+    `names` those of what ran in them and on what; `measured` are rows of others as well."""
     context = Context(
+        measured=measured,
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
         device=only_device(lines, tabled) if tabled else None,
