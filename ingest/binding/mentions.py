@@ -333,6 +333,7 @@ def _clauses(text: str) -> Iterator[Clause]:
                 if name not in apart and not but_for_some(cell, line)
                 and not (name in WHOSE and _is_called(cell, clause, begin + start, called))
                 and not _listed_on(own, cell, begin)
+                and not (name == "gpus" and _OF_EACH.match(clause))
                 and not (name in _AGAIN and _OF_COUNTING.search(own))
                 and (number_of(cell) or _LEAST.get(name, 0)) >= _LEAST.get(name, 0)
             }  # fmt: skip
@@ -342,6 +343,12 @@ def _clauses(text: str) -> Iterator[Clause]:
             formats = frozenset(found[1].casefold() for found in _FOR_FORMAT.finditer(clause))
             if values:
                 yield Clause(values, sizes, named, formats, of_all, clause, tables)
+
+
+_OF_EACH = deferred(
+    r"\W*(?:and )?(?:each|every one|all) (?:\w+ )?of (?:which|them|these)\b", re.IGNORECASE
+)
+"""How a clause begins that is of each of the machines that its sentence has counted."""
 
 
 def said_in(part: str, sentence: str) -> Mapping[str, Cell]:

@@ -471,7 +471,8 @@ _A_NODE_THERE = deferred(
     r"\b(?:one|an?|single|two|three|four|eight|[0-9]+) (?:[\w-]+ )?(?:nodes?|servers?|machines?"
     r"|hosts?|box(?:es)?|workstations?) (?:of|in|on|from) (?:the|our|my) (?:`?[\w-]+`? ){0,3}"
     r"(?:cluster"
-    r"|supercomputer|partition|lab|pool)(?=,? (?:with|having)\b)",
+    r"|supercomputer|partition|lab|pool)"
+    r"(?=,? (?:with|having|each (?:of (?:which|them|these) )?(?:with|having|has|have|holds?))\b)",
     re.IGNORECASE,
 )
 """Machines of a site that are counted, which have what is told: `one node of our cluster with`."""
