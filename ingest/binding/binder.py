@@ -480,12 +480,12 @@ class Binder:
         return found
 
     def _of_all_below(self, section: Section, line: int) -> Said:
-        """What statements below a row in a section say to hold above too, but for those of another
+        """Settings of statements below a row that say to hold above too, but for those of another
         section with tables of its own."""
         if section not in self._said_below:
             own = [
                 each for each in self._backward
-                if (of := reach(each.section, self._over)) == section[: len(of)]
+                if each.outright or (of := reach(each.section, self._over)) == section[: len(of)]
             ]  # fmt: skip
             self._said_below[section] = [each.line for each in own], said_below(own)
         lines, said = self._said_below[section]

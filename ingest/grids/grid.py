@@ -106,6 +106,7 @@ class Grid:
     exact: bool = True  # whether a row with a cell too few is a fault of the row
     labels: tuple[str, ...] = field(default=())  # of its columns, where other than `heads` say
     series: str = ""  # unit of the columns whose labels only name what was run
+    fillers: tuple[int, ...] = ()  # lines of rows that were left out, as they hold nothing
 
     @property
     def width(self) -> int:
@@ -207,15 +208,16 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
 
 
 def unset(grid: Grid) -> Grid:
-    """A grid whose cells have no signs of Markdown around all of their text, at their places: a row
-    in bold and names in ticks are what they are without; in which face a row is set, its line says.
+    """A grid whose cells have no signs of Markdown around all of their text: a row in bold and
+    names in ticks are what they are without, and stand where they begin with them; in which face a
+    row is set, its line says.
     A row of one cell alone, which its face may make a title, and code that assigns stay as set.
 
     >>> texts = ("**`7B`**", "*12,5*", "**a** (**b**)", "`tp: 2`")
     >>> row = GridRow(Line(2, "", 1, {}), tuple(GridCell(text, 2, 3) for text in texts))
     >>> [row] = unset(Grid("markdown", 0, 3, (), (row,))).rows
     >>> [(cell.text, cell.column) for cell in row.cells]
-    [('7B', 6), ('12,5', 4), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
+    [('7B', 3), ('12,5', 3), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
     """
     if not any(cell.text[-1:] in _SIGNS for row in grid.rows for cell in row.cells):
         return grid
@@ -239,7 +241,7 @@ def _unset(cell: GridCell) -> GridCell:
         found = _SET.fullmatch(cell.text)
         if found is None or _ASSIGNS.match(cell.text):
             break
-        cell = cell._replace(text=found[2], column=cell.column + found.start(2))
+        cell = cell._replace(text=found[2])
     return cell
 
 
@@ -265,7 +267,8 @@ def without_fillers(grid: Grid) -> Grid:
         return grid
     if not any(not row.blank and _is_title(row) for row in grid.rows):
         kept = (row for row, no in zip(grid.rows, filler, strict=True) if not no)
-        return replace(grid, rows=tuple(kept))
+        gone = (row.line.number for row, no in zip(grid.rows, filler, strict=True) if no)
+        return replace(grid, rows=tuple(kept), fillers=tuple(gone))
     return replace(grid, rows=tuple(
         _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
     ))  # fmt: skip
@@ -338,19 +341,13 @@ _NUMBERS_ROWS = re.compile(
 
 
 def _numbers_rows(grid: Grid, label: str) -> bool:
-    """Whether the first column numbers the rows of a grid, and says so, or counts them from 0 under
-    no label, as the index of a frame does."""
-    if label and not _NUMBERS_ROWS.fullmatch(label):
+    """Whether the first column numbers the rows of a grid, and says so."""
+    if not _NUMBERS_ROWS.fullmatch(label):
         return False
     texts = [row.cells[0].text for row in grid.rows if row.cells and not _is_title(row)]
     held = [text.strip("*_` .)") for text in texts if text]
     first = int(held[0]) if held and held[0] in ("0", "1") else -1
-    counted = first >= 0 and held == [str(first + n) for n in range(len(held))]
-    return counted and (bool(label) or (first == 0 and len(held) >= FEWEST_OF_A_FRAME))
-
-
-FEWEST_OF_A_FRAME = 3
-"""Numbers in a row that only an index has; two may be switches, off and on."""
+    return first >= 0 and held == [str(first + n) for n in range(len(held))]
 
 
 def _is_empty(grid: Grid, at: int, label: str) -> bool:

@@ -150,7 +150,7 @@ def opens(texts: pl.Series, fmt: Format, *, plain: bool = False) -> pl.Series:
 
 
 MARKED = ("| **", "|**", "| `", "|`", "&nbsp;", "<br")
-"""What stands in rows with marks around the words of labels, or between them."""
+"""Signs of rows with marks around the words of labels, or between them."""
 
 IN_MARKS = "|".join(re.escape(mark).replace(r"\ ", " ") for mark in MARKED)
 
@@ -174,17 +174,29 @@ def in_bars(texts: pl.Series) -> pl.Series:
     >>> in_bars(pl.Series(rows)).to_list()
     ['| M | N |', '| M | N |', '| M | N |', '| M |']
     """
-    for form, row in _IN_BARS:
-        texts = texts.str.replace_all(form, row)
-    return texts
+    at = texts.str.contains_any(list(_MAY_BAR), ascii_case_insensitive=True).arg_true()
+    return texts.scatter(at, [_in_bars(text) for text in texts.gather(at)]) if len(at) else texts
 
+
+def _in_bars(text: str) -> str:
+    for form, row in _IN_BARS:
+        text = form.sub(row, text)
+    return text
+
+
+_MAY_BAR = ('\\n"', "<t", " | ", "- ")
 
 _IN_BARS = (
-    (r'^\s+(?:"source": ?\[)?"(.*)\\n",?\s*$', "${1}"),
-    (r"(?i)</t[hd]>\s*<t[hd](?:\s[^<>]*)?>", " | "),
-    (r"(?i)^\s*(?:<t(?:able|head|body|r)(?:\s[^<>]*)?>\s*)*<t[hd](?:\s[^<>]*)?>", "| "),
-    (r"(?i)</t[hd]>\s*(?:</t(?:able|head|body|r)>\s*)*$", " |"),
-    (r"^\s{0,8}([^|:=\s][^|:=]*(?: \| [^|:=]*[^|:=\s])+)\s*$", "| ${1} |"),
-    (r"^\s{2,}(?:\* )?- ([^|:=]{1,80})$", "| ${1} |"),
+    (re.compile(r'^\s+(?:"source": ?\[)?"(.*)\\n",?\s*$'), r"\1"),
+    (re.compile(r"</t[hd]>\s*<t[hd](?:\s[^<>]*)?>", re.IGNORECASE), " | "),
+    (
+        re.compile(
+            r"^\s*(?:<t(?:able|head|body|r)(?:\s[^<>]*)?>\s*)*<t[hd](?:\s[^<>]*)?>", re.IGNORECASE
+        ),
+        "| ",
+    ),
+    (re.compile(r"</t[hd]>\s*(?:</t(?:able|head|body|r)>\s*)*$", re.IGNORECASE), " |"),
+    (re.compile(r"^\s{0,8}([^|:=\s][^|:=]*(?: \| [^|:=]*[^|:=\s])+)\s*$"), r"| \1 |"),
+    (re.compile(r"^\s{2,}(?:\* )?- ([^|:=]{1,80})$"), r"| \1 |"),
 )
 """Rows of notebooks, of HTML, of Markdown without outer bars, of lists of reStructuredText."""

@@ -184,6 +184,7 @@ class Statement:
     values: Mapping[str, Cell]
     size: float | None = None  # of a labelled model line
     backward: bool = False
+    outright: bool = False  # says of itself that it holds above too, in whatever section
     of_run: bool = False  # what a run says of itself holds for all below, under any heading
     subject: str = ""  # a block of statements under this name speaks for rows of this name
     environment: bool = False  # under a heading about machines: it holds for the whole document

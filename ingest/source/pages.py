@@ -29,7 +29,7 @@ _INVITES = (
     r"|더 ?보기)(?: ?(?:to|and|the|all|full|more|details?|tables?|results?|numbers|expand|collapse"
     r"|show|view|see|open|unfold|hide|here|me|it|this|展开|查看|详情|结果|表格|全部|更多|折叠)){0,6}"
 )
-"""What a summary says that tells nothing of what is below it: `Click to expand`."""
+"""The words of a summary that tell nothing of what is below it: `Click to expand`."""
 
 _LAYOUT = deferred(
     r"\s*(?:(?:</?(?:div|center|details|section)(?:\s[^<>]{0,200})?>|<br\s*/?>"
@@ -64,14 +64,14 @@ _ENDS = deferred(
     r"[ \t]+#{1,6}$|[ \t]*\{[ \t]{0,4}(?:[#.][\w:.-]{1,80}[ \t]{0,4}){1,4}\}$|[ \t]*¶$"
     r"|[ \t]*\[[#¶🔗]\]\(#[^()\s]{0,120}(?: \"[^\"]{0,80}\")?\)$|[ \t]*<a\s[^<>]{0,200}></a>$"
 )
-"""What stands behind the words of a heading: closing signs, an anchor, the link to it."""
+"""Signs behind the words of a heading: closing signs, an anchor, the link to it."""
 
 _BEGINS = deferred(
     r"(?:<a\s[^<>]{0,200}>\s*</a>\s*|:[a-z][a-z0-9_]{1,30}:\s+"
     r"|[\u2600-\u2704\u2706-\u2712\u2719-\u274b\u274f-\u27bf\u2b50\U0001f000-\U0001faff]"
     r"[\ufe0f\u200d\U0001f000-\U0001faff]{0,6}\s*)+(?=\S)"
 )
-"""What stands in front of them: anchors and pictures, but no ticks and crosses."""
+"""Signs in front of them: anchors and pictures, but no ticks and crosses."""
 
 _AROUND = (
     deferred(r"(\*\*|__)(?!\s)(?P<words>(?:(?!\*\*|__|`).)+)(?<!\s)\1(?P<end>:?)"),

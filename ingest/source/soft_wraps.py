@@ -22,10 +22,11 @@ MOST = 60
 """Lines of a paragraph."""
 
 _TABLE = re.compile(
-    rb"(?m)^[ \t>*-]*\|?[ \t]*:?-{2,}:?[ \t]*\||<t[rdh][ \t>]|^[ \t]*\+[-=]{3,}\+"
-    rb"|^[ \t]*={3,} +={3,}|^[ \t]*\.\. (?:list-table|csv-table|table)::|^\|===|\\begin\{tabular"
+    rb"(?m)^[ \t>*-]*\|?[ \t]*:?-{2,}:?[ \t]*\||<t[rdh][ \t>]|^[ \t]*\+={3,}\+"
+    rb"|^[ \t]*(?:={3,} +={3,}|-{3,} {2,}-{3,})|^[ \t]*\.\. (?:list-table|csv-table|table)::"
+    rb"|^\|={3,}[ \t\r]*$|\\begin\{tabular"
 )
-"""What a document has that holds a table, in one syntax or another."""
+"""Signs of a table in one syntax or another."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
@@ -34,7 +35,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•] +|[0-9]{1,2}[.)] +)(?=\S)")
 _OPENS = re.compile(r"\s*<(?:p|li|dd)(?:\s[^<>]*)?>(?=\s*\S)", re.IGNORECASE)
 
 _NO_PROSE = re.compile(
-    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:|[|+]|(?:[-=~^_*\"'`#]{3,}\s*)+$|<(?!https?:)|\\|%|\$ |>>>"
+    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:|[|+]|(?:[-=~^_*\"'`#]{2,}\s*)+$|<(?!https?:)|\\|%|\$ |>>>"
     r"|[{}@&]|!\[|//|--\w|\[\^?[\w.*†‡-]{1,4}\][: ]|(?:export|python3?|torchrun|srun|sbatch) "
     r"|\(?(?:\*(?!\*?[^*\s][^*]*\*)|[†‡§¶\u00b2\u00b3\u00b9\u1d2c-\u1dbf\u2070-\u209c])"
 )

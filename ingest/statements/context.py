@@ -77,7 +77,6 @@ from assay.ingest.statements.wrapped import (
     Again,
     Beside,
     Items,
-    carried_on,
     each_adds,
     each_alone,
     lists_another,
@@ -156,16 +155,6 @@ class Context:
         begin = self.sections[at - 1][0] if at else 0
         return any(begin <= said < line < said + FARTHEST for said in self.stacked)
 
-    def unsaid(self, values: Mapping[str, Cell]) -> dict[str, Cell]:
-        """Values without those that the last statement says, in the line that they stand in; what
-        that leaves open, the line below may tell."""
-        last = self.statements[-1] if self.statements else None
-        told = {n for n, c in last.values.items() if c.state == "value"} if last else set()
-        return {
-            name: cell for name, cell in values.items()
-            if last is None or cell.line != last.line or name not in told
-        }  # fmt: skip
-
     @property
     def unmet(self) -> list[str]:
         """Headings that something is assumed under and that the document does not have."""
@@ -216,10 +205,10 @@ def read_context(
         more = {} if block else items.said_by(line, heading=heading is not None)
         if items.aside and above:
             continue
-        carried = _carried(context, before, above, [number for _, number, _ in path])
+        _note(context, before, above, [number for _, number, _ in path])
         called = named.said_by(line, heading=heading is not None) if above or heading else {}
         noted, told = _at_tables(context, beside, above)
-        more = told | more | context.unsaid(carried) | called | nest.said_by(line)
+        more = told | more | called | nest.said_by(line)
         more |= (
             in_notebook(lines, at) if source.endswith(".ipynb")
             else loaded(lines, at) if block else {}
@@ -234,8 +223,7 @@ def read_context(
                 else stated(source, line, section, says=says, heading=key[2])
                 or _of_a_model(source, line, section)
             )  # fmt: skip
-            own = _as_carried(statement, carried, before, line)
-            rest = _divided(context, own, line) if above else own
+            rest = _divided(context, statement, line) if above else statement
             rest = _turning(_beside(rest, line, section, more), above, section)
             statement = _of_its_own_name(
                 _in_its_place(rest, lines, at, taken), context, lines[max(0, at - 1) : at + 1]
@@ -273,41 +261,16 @@ LEVEL_OF_COMMENTS = 2
 """Level of heading at which a comment stands in a thread, below its title."""
 
 
-def _carried(
-    context: Context, before: Line | None, line: Line | None, section: Sequence[int]
-) -> dict[str, Cell]:
-    """Values that a line of prose says with the line above it; references elsewhere are noted."""
+def _note(context: Context, before: Line | None, line: Line | None, section: Sequence[int]) -> None:
+    """Note what a line of prose says of how rows add up, and references to runs elsewhere."""
     if line is None:
-        return {}
+        return
     if each_adds(whole := with_sentence(before, line)):
         context.stacked.append(line.number)
     elif before and before.number in context.stacked[-1:] and each_alone(whole):
         context.stacked.pop()
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
-    return carried_on(before, line) if before else {}
-
-
-def _as_carried(
-    statement: Statement | None, carried: Mapping[str, Cell], before: Line | None, line: Line
-) -> Statement | None:
-    """A statement without what the first words of its line say by themselves, and the sentence that
-    they carry on says otherwise: `… in bf16` and, below it, `mixed precision with fp32 sums.` Of
-    what the sentence says in both lines, and in two ways, nothing is known: `CP 2), on B200` and,
-    below it, `it fits without (CP 1).`"""
-    if statement is None or not carried or before is None:
-        return statement
-    stop = line.column + next((len(part) for part in sentences(line.text)), 0)
-    head = before._replace(text=list(sentences(before.text))[-1])
-    above = phrases(head, least=1) if statement.values.keys() - carried.keys() else {}
-    values = dict[str, Cell]()
-    for name, cell in statement.values.items():
-        said = carried.get(name) or above.get(name)
-        if cell.column >= stop or said is None or saying(cell) == saying(said):
-            values[name] = cell
-        elif name not in carried and cell.state == "value":
-            values[name] = cell._replace(state="unknown")
-    return replace(statement, values=values) if values else None
 
 
 _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
@@ -1177,7 +1140,7 @@ def _turning(
 
 
 def _unclear(name: str, line: Line) -> Cell:
-    """What a line says of a setting that differs from there on: the sentence that speaks of it."""
+    """A setting that differs from a line on, unknown, with the sentence of it that speaks of it."""
     said = (text for text in sentences(line.text) if name in turned(text))
     return Cell(next(said, line.text).strip(), line.number, line.column, state="unknown")
 
@@ -1304,7 +1267,7 @@ def _placed(
         return statement
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
-        statement.of_run or bool(line.prefix), subject,
+        statement.outright, statement.of_run or bool(line.prefix), subject,
         environment and not block, caption=statement.caption, since=statement.since,
     )  # fmt: skip
 

@@ -145,8 +145,8 @@ def stated(
         return _understood(line, section, says=says, heading=heading)
     values = told.said_by(line.text, line.number)
     return Statement(
-        line.number, section, values, found.size, found.backward, found.of_run, found.subject,
-        caption=found.caption,
+        line.number, section, values, found.size, found.backward, found.outright, found.of_run,
+        found.subject, caption=found.caption,
     )  # fmt: skip
 
 
@@ -682,7 +682,8 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
     if label:
         cell = Cell(label[:-1], line.number, line.column, SUFFIXES[label[-1]])
         values["model_size"] = cell
-    return Statement(line.number, section, values, size, body.data == "backward")
+    above = body.data == "backward"
+    return Statement(line.number, section, values, size, backward=above, outright=above)
 
 
 _EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")

@@ -26,31 +26,6 @@ from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phras
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
 
-_CANNOT_END = deferred(
-    r"(?:,|\b(?:(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
-    r"|were|NVIDIA|AMD|[0-9]+ ?[x×])"
-    r"|(?:on|with|over|across|using|of|has|have|had) (?:a single|single|[0-9][0-9,]*|one|two|three"
-    r"|four|six|eight|sixteen)))\s*$"
-)
-
-_ENDS_IN_LABEL = deferred(
-    r"\b(?:lengths?|sizes?|batch(?:es)?|context|seq(?:len)?|hidden|stage|degree|width|TP|PP|DP|CP|EP"
-    r"|MBS|GBS)\s*$",
-    re.IGNORECASE,
-)
-
-_ITS_NUMBER = deferred(
-    r" {0,3}[0-9][0-9,]*[kK]?(?:[),.;]|\s*$| (?:and|with|on|in|for|at|per|tokens|everywhere)\b)"
-)
-"""How a line goes on with the number of a label that the one above ends in."""
-
-_ANY_WORD = deferred(r" {0,3}[*_]{0,2}[A-Z0-9][\w.-]*[*_]{0,2}(?:[ ,.)]|$)(?![^ ]* ?[:=|])")
-"""A name or a number, with which a line begins that carries on one that cannot end so."""
-
-_COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
-"""A word and its number: where two lines begin with the same word they are records, as `step 7`
-below `step 6` is, and no sentence."""
-
 _MAY_SAY = re.compile(
     r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]od[eo]|nœud|[Kk]noten|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
     r"|[Cc]ontext|ctx|okens\b|recision|[bftBFT][fpFP][0-9pP]|[Ff]loat|AMP|layers|hidden|heads"
@@ -60,49 +35,6 @@ _MAY_SAY = re.compile(
     r"|ecomput|heckpoint|\b[Rr]emat|ckpt"
 )
 """Found in every sentence that says a setting of a run, but for one that names a device."""
-
-_END = deferred(r"[a-z0-9)`*][.?!] (?=[A-Z`*])|[。？！]")
-
-
-def carried_on(before: Line, line: Line) -> dict[str, Cell]:
-    """Fields that a sentence which begins in the line before says in this one.
-
-    >>> above = "We train a 13B model with 40 layers at sequence length 2048 in bf16"
-    >>> said = carried_on(Line(3, above, 1, {}), Line(4, "on A100 GPUs with Megatron-LM.", 1, {}))
-    >>> said["gpu"].text, said["gpu"].line, said["gpu"].column
-    ('A100', 4, 4)
-    >>> carried_on(Line(3, f"step 6 {above}", 1, {}), Line(4, "step 7 on A100 GPUs here", 1, {}))
-    {}
-    """
-    if line.number != before.number + 1 or line.prefix or before.prefix:
-        return {}
-    text, before, line = line.text, _unmarked(before), _unmarked(line)
-    begins = line.text if "<" not in text else " ".join(line.text.split()).replace(" ,", ",")
-    if not IS_OPEN.match(before.text):
-        return {}
-    open_end = _CANNOT_END.search(before.text) and _ANY_WORD.match(begins)
-    of_label = _ENDS_IN_LABEL.search(before.text) and _ITS_NUMBER.match(begins)
-    if not (GOES_ON.match(begins) or open_end or of_label):
-        return {}
-    counted = _COUNTS.match(line.text)
-    if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):
-        return {}
-    begin = max((found.end() for found in _END.finditer(before.text)), default=0)
-    stop = _END.search(line.text)
-    head = before.text[begin:].rstrip()
-    whole = f"{head} {line.text[: stop.end() if stop else None]}"
-    if not (_MAY_SAY.search(whole) or devices(whole)):
-        return {}
-    if MEASURED.search(whole) or of_one(whole):
-        return {}
-    above, told = len(head) + 1, phrases(Line(line.number, whole, 0, {}))
-    first = before.column + begin  # where the sentence begins
-    return {
-        name: cell._replace(column=line.column + cell.column - above)
-        if cell.column >= above
-        else cell._replace(line=before.number, column=first + cell.column)
-        for name, cell in told.items()
-    }
 
 
 def _unmarked(line: Line) -> Line:

@@ -870,7 +870,7 @@ class _Table:
         folded.records += held.records
         folded.refused += held.refused
         folded.remarks += [*held.remarks, *self.emptied]
-        folded.blank |= held.blank
+        folded.blank |= held.blank | {*self.view.grid.fillers}
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
 
