@@ -30,14 +30,21 @@ SIZED_BY = ("model", "model_size", "parameters", "hidden", "layers")
 
 def name_models(table: Sequence[Record]) -> None:
     """Give the rows of a table the models that the cells of one of its columns are, all of them,
-    where the label says no more than that they are cases: `case | kite-7b`."""
+    where the label says no more than that they are cases: `case | kite-7b`. Where these are of
+    several sizes, a text around the table that names one model speaks of some of them."""
     first = table[0]
-    if any(name in row.cells for row in table for name in SIZED_BY):
+    told = [row.cells[name] for row in table for name in SIZED_BY if name in row.cells]
+    around = {(cell.line, cell.text) for cell in told if cell.value_origin != "printed"}
+    if any(cell.value_origin == "printed" for cell in told) or len(around) > 1:
         return
     for label in [label for label, _ in first.other if label.strip().casefold() in _CASES]:
         texts = [dict(row.other).get(label, "") for row in table]
         if all(_A_MODEL.fullmatch(text) for text in texts):
+            if around and len({size for text in texts for size in sizes_in(text)}) < 2:
+                return  # one model, as it is spelled around the table
             for row, text in zip(table, texts, strict=True):
+                for name in SIZED_BY:
+                    row.cells.pop(name, None)
                 row.cells["model"] = Cell(text, row.line, row.column)
             return
 

@@ -20,7 +20,7 @@ from assay.ingest.binding.mentions import (
     sizes_by_place,
     sizes_in,
 )
-from assay.ingest.columns.number_formats import kinds_in
+from assay.ingest.columns.number_formats import kinds_in, of_products
 from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
 from assay.ingest.prose.scopes import in_range, meant, scoped, size_of, where_named
 from assay.ingest.schema.record import Cell, Line, Record
@@ -123,7 +123,7 @@ def _tell(
     for begin, sentence in paragraph.sentences_placed():
         names = named_in(sentence, models)
         before = _headed(sentence) if names else {}
-        plain, parts = parts_of(sentence, names, frozenset(range(len(models))))
+        plain, parts = parts_of(of_products(sentence), names, frozenset(range(len(models))))
         for at, end, owners in parts:
             part = said_in(plain[at:end], plain)
             told: Mapping[str, Cell] = {n: c for n, c in part.items() if n not in NOT_OF_THEM}
@@ -236,7 +236,8 @@ def _said_behind(
     stop = _STOP.search(sentence, begin)
     own_end = stop.start() - begin if stop else len(sentence)
     called, found = list(models), dict[str, Cell]()
-    plain, parts = parts_of(sentence[begin:], names, frozenset(range(len(called))))
+    every = frozenset(range(len(called)))
+    plain, parts = parts_of(of_products(sentence[begin:]), names, every)
     for at, end, owners in parts if parts and parts[0][0] else parts[1:]:
         told = said_in(plain[at:end], plain)
         own = told.get(name)

@@ -226,13 +226,22 @@ _ALL_MIXED = re.compile(
 )
 
 
+_OUTER = (
+    r"(?:first|last|final|input|output|outer(?:most)?|top|bottom)"
+    r"(?: (?:and|or|the|few|one|two|three|four|[0-9]|first|last|final|output)){0,5}"
+)
+"""Layers at the ends of a model, in front of the word for them."""
+
 _PART = (
     r"(?:master|(?:main|fp32) (?:weights|params|grads)|optimi[sz]er|states?|reduced|reductions?"
     r"|(?:Adam |first |second )?moments|grad(?:ient)?s?(?![ -]?(?:check|ckpt|accum))|softmax"
     r"|accumulat(?:ion(?! of)|ors?|ed)|(?:all-?|reduce-?)(?:reduc|gather|scatter)\w*|router|RoPE"
     r"|rotary|communicat\w+(?![ -]overlap)|loss(?:es)?(?![ -]scal)|logits?|(?:layer|RMS)[ -]?norms?"
     r"|norms|embeddings?|checkpoints?(?!ing)|teacher|EMA|VAE|(?:KV )?cache|evaluat\w+|inference"
-    r"|exported|data ?sets?)"
+    r"|exported|data ?sets?|biases|(?:LM|output|classif\w+|prediction)[ -]?heads?"
+    rf"|{_OUTER} (?:(?:transformer|linear|decoder|dense|model) )?"
+    r"(?:layers?|blocks?|projections?|linears?)"
+    r"|(?:attention|dot products|gating)(?= (?:is|are|was|were|stays?|remains?|runs?|kept|left)\b))"
 )
 """Parts of a run, and things beside it, whose format is not that of its products."""
 
@@ -245,7 +254,7 @@ _OF_PARTS = deferred(
     rf"\b{_PART}\b{_STEPS_IN}`?{NUMBER_FORMAT}`?"
     r"(?![\w-]| (?:train|pre-?train|mixed|autocast|compute))"
     rf"|(?<![\w-]){NUMBER_FORMAT}(?: for (?:the )?|[ -]){_PART}(?![\w-])"
-    rf"|\b(?:except|but|besides|apart)(?: for| from|,)?(?: in)?(?: the)? {_PART}s?,? "
+    rf"|\b(?:except|but|besides|apart)(?: for| from|,)?(?: in)?(?: the)? (?:{_PART}s?|{_OUTER}),? "
     rf"[^.;,0-9]{{0,20}}{NUMBER_FORMAT}(?![\w-])"
     rf"|(?<![\w-]){NUMBER_FORMAT} (?:results|numbers|figures|timings|runs|measurements|rows)"
     r" (?:(?:are|were)(?: [a-z]+){0,2}? (?:in (?:the (?:next|second|third|other)|another|section"

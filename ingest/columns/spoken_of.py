@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from assay.ingest.columns.number_formats import of_products
 from assay.ingest.schema.record import REMEMBERED, Cell
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
@@ -284,7 +285,7 @@ def _of_all_nodes(values: Mapping[str, Cell]) -> Cell | None:
 def _settles(text: str) -> frozenset[str]:
     """Fields that a text speaks of, whatever device it names."""
     kept = _unchanged(text)
-    text = AS_ABOVE.sub(" ", _STAYS.sub(" ", text))
+    text = of_products(AS_ABOVE.sub(" ", _STAYS.sub(" ", text)))
     own = _OF_EACH.sub(" ", text)
     forms = ((names, form) for names, form in _EVERY.items() if names != MACHINES)
     return frozenset(

@@ -39,7 +39,8 @@ _ENDS = deferred(
 """Where one clause ends and the next begins."""
 
 _BEGINS = deferred(
-    r"[\W_]*(?:in (?:the|our) |(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}",
+    r"[\W_]*(?:(?:in|during) (?:(?:the|our) )?"
+    r"|(?:the|our|all|for|with|and|but|while|其中|对于?) ?)?[`*\"“]{0,2}",
     re.I,
 )
 
@@ -60,7 +61,7 @@ _CONTRAST = deferred(
 
 _VERB = deferred(
     r"[`*\"”]{0,2}(?:[ -](?:rows?|runs?|training|tuning|fine-?tuning|experiments?|versions?|variant"
-    r"|one)){0,2}[`*]{0,2} ?"
+    r"|one)){0,2}[`*]{0,2},? ?"
     r"(?:(?:actually|in fact|accidentally|by (?:accident|mistake)|mistakenly) )?"
     r"(?=(?:uses?|used|runs?|ran|is|are|was|were|trains?|trained|needs?|takes?|took|has|have|had"
     r"|means?|adds?|added|with|on|in|we)\b|采用|使用|(?:均|都)?为(?!了)|均|都|用|在|跑|开启|启用|关闭)",
@@ -178,9 +179,11 @@ def _is_in(cell: Cell, row: Record, said: Explanation) -> bool:
 
 
 def _labels(row: Record) -> frozenset[str]:
-    """The names of a row, by its first columns; the sign of a case behind `CASE`."""
+    """The names of a row, by its first columns, with what is added to them and without: `Stage 3`
+    of `Stage 3: long context`; the sign of a case behind `CASE`."""
     every = (*row.other[:2], *(each for each in row.other[2:] if each[0] == "column"))
     texts = [(name, text.strip(" *`").casefold()) for name, text in every]
+    texts += [(name, _REMARK.split(text, maxsplit=1)[0]) for name, text in texts]
     signs = [
         f"{CASE}{sign[1]}" for name, text in texts
         if (sign := _A_SIGN.fullmatch(text)) and _OF_CASES.fullmatch(name.strip(" *`"))
@@ -192,6 +195,9 @@ def _labels(row: Record) -> frozenset[str]:
     )  # fmt: skip
     return frozenset((*names, *signs))
 
+
+_REMARK = re.compile(r":\s|\s[(–—-]")
+"""Behind a name, and in front of what a cell adds to it."""
 
 CASE = "case "
 

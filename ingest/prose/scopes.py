@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from assay.ingest.columns.number_formats import of_products
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.languages import in_english
@@ -208,6 +209,7 @@ def scoped(text: str, models: Iterable[str] = ()) -> list[Scoped]:
     >>> [tuple(each) for each in said]
     [('seq_len', '2048', 'T5'), ('seq_len', '512', 'BERT-Large')]
     """
+    text = of_products(text)
     plain = in_english(text).text
     models = tuple(models) if _WORTH.search(text) else ()
     found = _scoped(text, models) or (_scoped(plain, models) if plain != text else [])
