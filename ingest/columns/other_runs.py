@@ -757,6 +757,20 @@ _BLANKS = deferred(
 """Words for what cells without a number mean, and nothing of others: `– = not measured`."""
 
 
+_BOTH_RAN = deferred(
+    r"(?:\b(?:we|I|(?:this|the) (?:\w+ )?(?:page|table|section|numbers|figures|results)(?: below)?)"
+    r"(?: have| also)* compared?|\bcompar(?:es|isons?|ing(?= (?:(?:v(?:ersion )?)?[0-9]|it\b|the"
+    r"|this)))|^\W*compare)\b[^.;,()]{0,60}?(?:[0-9]\.[0-9][\w.]*[^.;,()]{0,30}?)? ?"
+    r"\b(?:with|to|against|and|of) (?:the |our |its )?(?:immediately )?(?:previous|preceding|last"
+    r"|old(?:er)?|earlier|prior) (?:\w+ )?(?:releases?|versions?|commits?|branch|code|kernels?"
+    r"|implementation)(?: \(?v?[0-9][\w.]*\)?)?(?:,? (?:both|each|all))?,? ?"
+    r"(?=(?:running |measured |made )?(?:on|using|at|in|with|for)\b)",
+    re.IGNORECASE,
+)
+"""Words that two versions were compared, in front of what both ran on: `we compare 2.3 with the
+previous release on 8 H100`."""
+
+
 _NEGATED = re.compile(r"not\b|n['’]t\b|\bnever\b", re.IGNORECASE)
 
 
@@ -764,6 +778,7 @@ def _of_others(sentence: str) -> bool:
     if _NEGATED.search(sentence):
         sentence = in_english(sentence).text  # `we did not need ZeRO` is no failure
     sentence = _BLANKS.sub(" ", _BUT_FOR_NOTES.sub(" ", sentence))
+    sentence = _BOTH_RAN.sub(" ", sentence) if "ompar" in sentence else sentence
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):
