@@ -210,7 +210,9 @@ _COMPARED = deferred(
 )
 """Words between two names that a sentence puts beside each other: `on A and on B`, `A with B`."""
 
-_COMPARES = deferred(r"\bcompar\w+[^,;.:]*$|\bvergl\w+[^,;.:]*$|(?:比较|对比)[^，。；,;]*$", re.IGNORECASE)
+_COMPARES = deferred(
+    r"\bcompar\w+[^,;.:]*$|\bvergl\w+[^,;.:]*$|(?:比较|对比)[^，。；,;]*$", re.IGNORECASE
+)
 
 _COUNTS = deferred(r"[0-9]+ ?(?:[x×]|[卡张台块机]|(?:GPU|NPU|card|node|server|machine)s?\b)")
 
