@@ -527,14 +527,16 @@ def of_these_runs(text: str) -> str:
 
 
 _REPORTED = deferred(
-    r"^\W*(?:In |The )?(?:[Pp]rior|[Pp]revious|[Ee]arlier|[Rr]elated|[Pp]ublished|[Ee]xisting) works?\b"
+    r"^\W*(?:In |The )?(?:[Pp]rior|[Pp]revious|[Ee]arlier|[Rr]elated|[Pp]ublished|[Ee]xisting)"
+    r" works?\b"
     r"|^\W*[A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.?)?,? (?:\([^()]{2,40}\) |\[[0-9, ]{1,20}\] )?"
     r"(?:reports?|reported|claims?|claimed|published|announced)\b"
 )
 """How a sentence begins that tells what others published."""
 
 _LIKEWISE = deferred(
-    r"\W*(?:and |while |whereas )?[A-Z][\w.&-]*(?: [A-Z0-9][\w.-]*){0,3} (?:(?:on|with|at) [^,;]{2,40}? )?"
+    r"\W*(?:and |while |whereas )?[A-Z][\w.&-]*(?: [A-Z0-9][\w.-]*){0,3} "
+    r"(?:(?:on|with|at) [^,;]{2,40}? )?"
     r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?|saw|sees"
     r"|reports?|reported|needs?|needed|takes?|took|trained|ran|used?|uses)\b"
 )
@@ -554,10 +556,10 @@ def unreported(text: str) -> str:
         return text
     told, goes_on = list[str](), False
     for sentence in sentences(text):
-        theirs = _REPORTED.search(sentence) or (goes_on and _LIKEWISE.match(sentence))
-        theirs = theirs and not (_OF_OURS.search(sentence) or _TURNS.search(sentence))
+        named = _REPORTED.search(sentence) or (goes_on and _LIKEWISE.match(sentence))
+        theirs = bool(named) and not (_OF_OURS.search(sentence) or _TURNS.search(sentence))
         told.append(_blank(sentence) if theirs else sentence)
-        goes_on = bool(theirs) and sentence.rstrip().endswith(";")
+        goes_on = theirs and sentence.rstrip().endswith(";")
     return "".join(told)
 
 

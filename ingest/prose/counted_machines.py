@@ -949,8 +949,8 @@ def _of_a_kind(plain: str, at: int) -> re.Match[str] | None:
 
 _OF_THEM = deferred(
     rf"(?:\b(?:[GNT]PU|GCD|device|card|accelerator|chip)s|{SIGN}s?)(?: ?[,(;]| [–—-])"
-    rf" ?(?:and |with )?{COUNT}(?= of them (?:per|an?|each|every|(?:in|on) (?:an?|each|every)|to an?)"
-    rf" {HOST}\b)",
+    rf" ?(?:and |with )?{COUNT}"
+    rf"(?= of them (?:per|an?|each|every|(?:in|on) (?:an?|each|every)|to an?) {HOST}\b)",
     re.IGNORECASE,
 )
 """Devices, and in front of how many of them a node has: `A100 GPUs, eight of them per node`."""
