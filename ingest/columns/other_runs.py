@@ -523,7 +523,45 @@ def of_these_runs(text: str) -> str:
         return _blank(text)
     if stages := _OF_STAGES.search(text):
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
+    text = unreported(text)
     return "".join(map(_own, sentences(text)))
+
+
+_REPORTED = deferred(
+    r"^\W*(?:In |The )?(?:[Pp]rior|[Pp]revious|[Ee]arlier|[Rr]elated|[Pp]ublished|[Ee]xisting)"
+    r" works?\b"
+    r"|^\W*[A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.?)?,? (?:\([^()]{2,40}\) |\[[0-9, ]{1,20}\] )?"
+    r"(?:reports?|reported|claims?|claimed|published|announced)\b"
+)
+"""How a sentence begins that tells what others published."""
+
+_LIKEWISE = deferred(
+    r"\W*(?:and |while |whereas )?[A-Z][\w.&-]*(?: [A-Z0-9][\w.-]*){0,3} "
+    r"(?:(?:on|with|at) [^,;]{2,40}? )?"
+    r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?|saw|sees"
+    r"|reports?|reported|needs?|needed|takes?|took|trained|ran|used?|uses)\b"
+)
+"""How a clause begins behind one of what others published that goes on with the next of them:
+`Prior work reports 38% of peak; Megatron-LM on A100 reaches 52%`."""
+
+
+def unreported(text: str) -> str:
+    """A text with blanks for what it tells of others as published by them.
+
+    >>> unreported("Prior work reports 38%; Foo-LM on A100 reaches 52%; we use V100.").strip()
+    'we use V100.'
+    >>> unreported("We use V100. Foo et al. reported 38% on A100.").strip()
+    'We use V100.'
+    """
+    if "ork" not in text and "eport" not in text and "laim" not in text and "nnounce" not in text:
+        return text
+    told, goes_on = list[str](), False
+    for sentence in sentences(text):
+        named = _REPORTED.search(sentence) or (goes_on and _LIKEWISE.match(sentence))
+        theirs = bool(named) and not (_OF_OURS.search(sentence) or _TURNS.search(sentence))
+        told.append(_blank(sentence) if theirs else sentence)
+        goes_on = theirs and sentence.rstrip().endswith(";")
+    return "".join(told)
 
 
 _ASSIGNED = re.compile(r"\s*(?:export )?(?:[A-Za-z_][\w.-]*=[\w.+:-]+(?:[,;]?\s+|[,;]?$))+")
@@ -722,6 +760,20 @@ _BLANKS = deferred(
 """Words for what cells without a number mean, and nothing of others: `– = not measured`."""
 
 
+_BOTH_RAN = deferred(
+    r"(?:\b(?:we|I|(?:this|the) (?:\w+ )?(?:page|table|section|numbers|figures|results)(?: below)?)"
+    r"(?: have| also)* compared?|\bcompar(?:es|isons?|ing(?= (?:(?:v(?:ersion )?)?[0-9]|it\b|the"
+    r"|this)))|^\W*compare)\b[^.;,()]{0,60}?(?:[0-9]\.[0-9][\w.]*[^.;,()]{0,30}?)? ?"
+    r"\b(?:with|to|against|and|of) (?:the |our |its )?(?:immediately )?(?:previous|preceding|last"
+    r"|old(?:er)?|earlier|prior) (?:\w+ )?(?:releases?|versions?|commits?|branch|code|kernels?"
+    r"|implementation)(?: \(?v?[0-9][\w.]*\)?)?(?:,? (?:both|each|all))?,? ?"
+    r"(?=(?:running |measured |made )?(?:on|using|at|in|with|for)\b)",
+    re.IGNORECASE,
+)
+"""Words that two versions were compared, in front of what both ran on: `we compare 2.3 with the
+previous release on 8 H100`."""
+
+
 _NEGATED = re.compile(r"not\b|n['’]t\b|\bnever\b", re.IGNORECASE)
 
 
@@ -729,6 +781,7 @@ def _of_others(sentence: str) -> bool:
     if _NEGATED.search(sentence):
         sentence = in_english(sentence).text  # `we did not need ZeRO` is no failure
     sentence = _BLANKS.sub(" ", _BUT_FOR_NOTES.sub(" ", sentence))
+    sentence = _BOTH_RAN.sub(" ", sentence) if "ompar" in sentence else sentence
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):

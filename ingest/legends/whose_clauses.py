@@ -194,11 +194,53 @@ def _groups(
         if begin < last:
             both = (begin, end) == (first, last)
             found[-1] = (first, last, named | keys if both else named)
-        elif last >= 0 and begin - last <= NEAR and _LISTS.fullmatch(sentence, last, begin):
+        elif last >= 0 and begin - last <= NEAR and _are_one(sentence, first, last, begin, end):
             found[-1] = (first, end, named | keys)
         else:
             found.append((begin, end, keys))
     return found
+
+
+_COMPARED = deferred(
+    r"[^\w,;.]*(?:(?:GPUs?|cards?|nodes?|servers?|machines?|models?|runs?|上|卡)\s*)?"
+    r"(?:(?:,? (?:and|as well as|und|et)|[,;]) (?:also )?(?:on|with|for|in|at|auf|sur)"
+    r"|vs\.?|versus|against|(?P<with>with|to|mit)|以及|[与和跟及])(?![A-Za-z])\s*"
+    r"(?:(?:在|the|an?|one|[0-9]+ ?[x×]|[0-9]+ (?=[A-Z])|单机|[0-9]+ ?[卡张台块])[*`\s]*)*[*`(]*",
+    re.IGNORECASE,
+)
+"""Words between two names that a sentence puts beside each other: `on A and on B`, `A with B`."""
+
+_COMPARES = deferred(
+    r"\bcompar\w+[^,;.:]*$|\bvergl\w+[^,;.:]*$|(?:比较|对比)[^，。；,;]*$", re.IGNORECASE
+)
+
+_COUNTS = deferred(r"[0-9]+ ?(?:[x×]|[卡张台块机]|(?:GPU|NPU|card|node|server|machine)s?\b)")
+
+_ONE_OF_TWO = deferred(r"\b(?:latter|former|respectively|each)\b|[前后]者|分别", re.IGNORECASE)
+
+
+def _are_one(sentence: str, first: int, last: int, begin: int, end: int) -> bool:
+    """Whether names that begin at `first` and end at `last` share what is said with the one behind:
+    of two that are compared, neither has numbers of its own beside it.
+
+    >>> text = "We compare 8x A800 with 8x H800, TP=2."
+    >>> _are_one(text, 14, 18, 27, 31)
+    True
+    >>> text = "TP=2 on A800 and on H800 TP=4."
+    >>> _are_one(text, 8, 12, 20, 24)
+    False
+    """
+    if _LISTS.fullmatch(sentence, last, begin):
+        return True
+    beside = _COMPARED.fullmatch(sentence, last, begin)
+    if beside is None or _ONE_OF_TWO.search(sentence):
+        return False
+    if beside["with"] and not _COMPARES.search(sentence, 0, first):
+        return False
+    edges = [each.start() for each in _BREAKS.finditer(sentence) if each.start() >= end]
+    before = max((e.end() for e in _BREAKS.finditer(sentence, 0, first)), default=0)
+    sides = sentence[before:first], sentence[end : min(edges, default=len(sentence))]
+    return not all(any(map(str.isdigit, _COUNTS.sub("", side))) for side in sides)
 
 
 def _edges(sentence: str, groups: Sequence[tuple[int, int, frozenset[int]]]) -> list[int]:

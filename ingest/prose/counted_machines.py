@@ -839,7 +839,8 @@ _TWICE = deferred(rf"(?<![\w.,$-])([1-9][0-9]{{0,3}}) ?[x×] ?([1-9][0-9]?) ?(?:
 _OF_EACH_BEHIND = deferred(
     rf"{COUNT}{TIMES}(?:{DEVICES})(?: ?\([^()0-9]{{0,30}}\))? ?(?:(?:/ ?|\b(?:per|an?|each|every"
     rf"|(?:in|on|at) (?:each|every)|to an?) )(?:\w+ )?{HOST}\b|\)? ?virtual machines\b"
-    rf"|(?:,(?: and)? (?=[^,]{{0,9}}[A-Za-z]{{2}})(?:(?! per |batch)[^,.;()/]){{2,30}}){{1,3}}"
+    rf"|(?:,(?: and)? (?!{COUNT} (?:{DEVICES}))(?=[^,]{{0,9}}[A-Za-z]{{2}})"
+    rf"(?:(?! per |batch)[^,.;()/]){{2,30}}){{1,3}}"
     rf"(?:/ ?| per | in each ){HOST}\b"
     r"|\)? (?:VMs|workstations|rigs)\b|\) (?:nodes|servers|machines|hosts|boxes|instances)\b)",
     re.IGNORECASE,
@@ -946,6 +947,15 @@ def _of_a_kind(plain: str, at: int) -> re.Match[str] | None:
     return None if counted else found
 
 
+_OF_THEM = deferred(
+    rf"(?:\b(?:[GNT]PU|GCD|device|card|accelerator|chip)s|{SIGN}s?)(?: ?[,(;]| [–—-])"
+    rf" ?(?:and |with )?{COUNT}"
+    rf"(?= of them (?:per|an?|each|every|(?:in|on) (?:an?|each|every)|to an?) {HOST}\b)",
+    re.IGNORECASE,
+)
+"""Devices, and in front of how many of them a node has: `A100 GPUs, eight of them per node`."""
+
+
 def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place.
 
@@ -955,8 +965,14 @@ def machines(text: str) -> Iterator[Part]:
     {'gpu': 'V100', 'gpus_per_node': '8'}
     >>> {p.name: p.word for p in machines("four MI250X a node, i.e. 8 GCDs")}
     {'gpus_per_node': '8', 'gpu': 'MI250X'}
+    >>> {p.name: p.word for p in machines("16 A100 GPUs, eight of them per node")}
+    {'gpus_per_node': '8', 'gpu': 'A100', 'gpus': '16'}
     """
     plain = signed(text)
+    if " of them " in text:
+        for found in _OF_THEM.finditer(plain):
+            text = f"{text[: found.end()]} devices {text[found.end() + 9 :]}"
+        plain = signed(text)
     runs = _counts_of_runs(plain) or _THEN_MORE.search(plain) is not None
     for part in _in_chips(list(_settled(list(_told(text)), plain)), text):
         if not (runs and part.name in ("nodes", "gpus")):

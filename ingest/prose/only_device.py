@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.other_runs import of_these_runs, unreported
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -108,7 +108,8 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
             continue
         if THREAD.search(line.text):
             return None
-        told = devices(_ASSIGNED.sub(" ", line.text) if "_" in line.text else line.text)
+        text = line.text if line.number in tabled else unreported(line.text)
+        told = devices(_ASSIGNED.sub(" ", text) if "_" in text else text)
         if not told:
             continue
         fresh = {device.text for device in told} - named

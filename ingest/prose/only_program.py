@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from assay.ingest.columns.other_runs import sentences
+from assay.ingest.columns.other_runs import sentences, unreported
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.only_device import THREAD
@@ -403,7 +403,7 @@ def _joined(lines: Sequence[Line]) -> _Block:
         text += " " if text else ""
         starts.append(len(text))
         text += _LINK.sub(lambda link: link[2] or "", line.text)
-    return _Block(text, tuple(starts), tuple(lines))
+    return _Block(unreported(text), tuple(starts), tuple(lines))
 
 
 def _said(block: _Block) -> Iterator[_Named]:

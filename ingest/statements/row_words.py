@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from assay.ingest.columns.composite import sequence_switched
 from assay.ingest.columns.number_formats import OF_A_PART
 from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
-from assay.ingest.columns.spoken_of import BATCHES
+from assay.ingest.columns.spoken_of import BATCHES, MACHINES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import command, overrides
 from assay.ingest.statements.phrases import phrases
-from assay.ingest.vocabulary.devices import devices, only
+from assay.ingest.vocabulary.devices import SIGN, devices, only, signed
 from assay.ingest.vocabulary.recomputation import how_much_named, how_much_told
 from assay.ingest.vocabulary.sharding_names import sharding_labelled
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -237,6 +237,12 @@ FAR = 8
 """Lines between two rows of one table at most."""
 
 
+_NUMBERED_DEVICE = deferred(
+    rf"[\s*_`]*{SIGN}[-_ #.]{{1,2}}(?:run[-_ #]?)?[0-9]{{1,3}}[a-z]?[\s*_`]*"
+)
+"""The name of one of several runs on a device: `h100-03`."""
+
+
 def _said(record: Record) -> dict[str, Cell]:
     """Cells of what the words of a row say, but for fields that it prints."""
     found: dict[str, Cell] = {}
@@ -249,6 +255,8 @@ def _said(record: Record) -> dict[str, Cell]:
         for name in outright.keys() - record.cells.keys():
             found.setdefault(name, outright[name])
         spoken = spoken_in(words, device) - (frozenset(BATCHES) if sized else frozenset())
+        if _NUMBERED_DEVICE.fullmatch(signed(line.text)):  # it counts none of these
+            spoken -= frozenset(MACHINES) - {"gpu"}
         if not spoken:
             continue
         held = sized or record.alike is not None
