@@ -443,6 +443,21 @@ def size_of(own: Mapping[str, Cell]) -> float | None:
     return _sized(named[0].replace(" ", "")) if len(named) == 1 else None
 
 
+def full_name(own: Mapping[str, Cell]) -> str:
+    """The model of a row, with the size that the row prints beside a name that says none.
+
+    >>> full_name({"model": Cell("LLaMA2", 1), "parameters": Cell("70", 1, scale=1e9)})
+    'LLaMA2 70B'
+    """
+    model, size = own.get("model"), own.get("model_size") or own.get("parameters")
+    if model is None or size is None or SIZED.search(model.text) or size.state != "value":
+        return model.text if model else ""
+    if size.value_origin != "printed" or not (number := _amount(size)):
+        return model.text
+    sign = next((sign for sign in "TB" if number >= SUFFIXES[sign]), "M")
+    return f"{model.text} {number / SUFFIXES[sign]:.4g}{sign}"
+
+
 def differs(one: float, size: float) -> bool:
     """Whether two sizes of a model are of two models, as far as names are rounded."""
     return min(one, size) > 0 and not 1 / NEAR_SIZE < one / size < NEAR_SIZE
