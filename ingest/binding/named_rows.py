@@ -227,7 +227,7 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
             } if those else {}  # fmt: skip
             if value := _own(own, model):
                 row.cells[name] = cell._replace(text=value, scale=1.0)
-            elif those and model not in those and not _is_of_others(sentence):
+            elif those and model not in those and not ("" in own or _is_of_others(sentence)):
                 del row.cells[name]
 
 
