@@ -449,13 +449,24 @@ def full_name(own: Mapping[str, Cell]) -> str:
     >>> full_name({"model": Cell("LLaMA2", 1), "parameters": Cell("70", 1, scale=1e9)})
     'LLaMA2 70B'
     """
-    model, size = own.get("model"), own.get("model_size") or own.get("parameters")
-    if model is None or size is None or SIZED.search(model.text) or size.state != "value":
+    model = own.get("model")
+    if model is None or SIZED.search(model.text):
         return model.text if model else ""
-    if size.value_origin != "printed" or not (number := _amount(size)):
-        return model.text
+    return f"{model.text} {size_printed(own)}".rstrip()
+
+
+def size_printed(own: Mapping[str, Cell]) -> str:
+    """The size of a model in a cell of its own, as names have it; empty where there is none.
+
+    >>> size_printed({"parameters": Cell("124000000", 1)})
+    '124M'
+    """
+    size = own.get("model_size") or own.get("parameters")
+    if size is None or size.state != "value" or size.value_origin != "printed":
+        return ""
+    number = _amount(size) or 0.0
     sign = next((sign for sign in "TB" if number >= SUFFIXES[sign]), "M")
-    return f"{model.text} {number / SUFFIXES[sign]:.4g}{sign}"
+    return f"{number / SUFFIXES[sign]:.4g}{sign}" if number else ""
 
 
 def differs(one: float, size: float) -> bool:
