@@ -75,7 +75,8 @@ def by_name(
     """Give rows of a table, in place, what parts of the sentences `near` it say of them by name,
     and take from them what parts of any say of others. `said` are paragraphs by their lines."""
     names = list(models)
-    of_rows = [names.index(each) if (each := name_of(row, models)) in models else -1 for row in table]
+    called = [name_of(row, models) for row in table]
+    of_rows = [names.index(each) if each in models else -1 for each in called]
     _but_for_others(table, of_rows, said, lambda text: named_in(text, models), len(names))
     for paragraph in near if names else ():
         if not paragraph.heading:
