@@ -116,13 +116,15 @@ class Paragraph:
 
     def sentence_of(self, cell: Cell) -> str:
         """The sentence that a cell of one of the lines stands in: by its column, or the only one
-        that has its text; empty where neither is one."""
+        that has its text, or else the only one; empty where neither is one: a value may be told in
+        other words, `full` of `完全重计算`."""
         place, at = self._place(cell.line, cell.column), 0
         having = [text for text in sentences(self.text) if cell.text in text]
         for text in sentences(self.text):
             if at <= place < at + len(text) and text in having:
                 return text
             at += len(text)
+        having = having or [text for text in sentences(self.text) if text.strip()]
         return having[0] if len(having) == 1 else ""
 
     def sentence_at(self, cell: Cell) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 
 from assay.ingest.binding.called import amount, sizes_of
 from assay.ingest.binding.comparing import SHARES, consistent
@@ -21,6 +22,7 @@ from assay.ingest.binding.mentions import (
     sizes_in,
 )
 from assay.ingest.columns.number_formats import kinds_in, of_products
+from assay.ingest.columns.titles import full_name
 from assay.ingest.legends.whose_clauses import OTHERS, Naming, as_before, may_be_of, parts_of
 from assay.ingest.prose.scopes import in_range, meant, scoped, size_of, where_named
 from assay.ingest.schema.record import Cell, Line, Record
@@ -41,20 +43,27 @@ MOST = 60
 
 def models_of(rows: Iterable[Record]) -> Mapping[str, float]:
     """How rows call their models, or else the sizes that they print, and about how many parameters
-    these have; none where there are too many."""
-    found = dict[str, float]()
+    these have; none where there are too many. Models of one name go by their sizes, too."""
+    found = dict[str, dict[str, float]]()
     for row in rows:
         if name := name_of(row):
-            found[name] = max(map(amount, sizes_of(row)), default=0.0)
-    return found if FEWEST <= len(found) <= MOST else {}
+            size = max(map(amount, sizes_of(row)), default=0.0)
+            found.setdefault(name, {}).setdefault(full_name(row.cells) or name, size)
+    models = {
+        whole if len(sizes) > 1 else name: size
+        for name, sizes in found.items() for whole, size in sizes.items()
+    }  # fmt: skip
+    return models if FEWEST <= len(models) <= MOST else {}
 
 
-def name_of(row: Record) -> str:
-    """The model of a row, or else the size that it prints; empty where it has neither."""
+def name_of(row: Record, models: Mapping[str, float] = MappingProxyType({})) -> str:
+    """The model of a row, with its size where some `models` of that name are told apart by it, or
+    else the size that it prints; empty where it has neither."""
     model, size = row.cells.get("model"), row.cells.get("model_size")
     if model is None and size is not None and size.value_origin == "printed":
         return size.text
-    return model.text if model is not None else ""
+    whole = full_name(row.cells)
+    return whole if whole in models or model is None else model.text
 
 
 def by_name(
@@ -66,7 +75,8 @@ def by_name(
     """Give rows of a table, in place, what parts of the sentences `near` it say of them by name,
     and take from them what parts of any say of others. `said` are paragraphs by their lines."""
     names = list(models)
-    of_rows = [names.index(each) if (each := name_of(row)) in models else -1 for row in table]
+    called = [name_of(row, models) for row in table]
+    of_rows = [names.index(each) if each in models else -1 for each in called]
     _but_for_others(table, of_rows, said, lambda text: named_in(text, models), len(names))
     for paragraph in near if names else ():
         if not paragraph.heading:
@@ -197,7 +207,7 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
     }  # fmt: skip
     behind = dict[tuple[str, str, int, int], Mapping[str, Cell]]()
     for row in rows:
-        model = name_of(row)
+        model = name_of(row, models)
         for name, cell in list(row.cells.items()):
             paragraph = held.get(cell.line) if _is_told(name, cell, row) else None
             place = name, cell.text, cell.line, cell.column
@@ -218,7 +228,7 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
             } if those else {}  # fmt: skip
             if value := _own(own, model):
                 row.cells[name] = cell._replace(text=value, scale=1.0)
-            elif those and model not in those and not _is_of_others(sentence):
+            elif those and model not in those and not ("" in own or _is_of_others(sentence)):
                 del row.cells[name]
 
 

@@ -443,6 +443,32 @@ def size_of(own: Mapping[str, Cell]) -> float | None:
     return _sized(named[0].replace(" ", "")) if len(named) == 1 else None
 
 
+def full_name(own: Mapping[str, Cell]) -> str:
+    """The model of a row, with the size that the row prints beside a name that says none.
+
+    >>> full_name({"model": Cell("LLaMA2", 1), "parameters": Cell("70", 1, scale=1e9)})
+    'LLaMA2 70B'
+    """
+    model = own.get("model")
+    if model is None or SIZED.search(model.text):
+        return model.text if model else ""
+    return f"{model.text} {size_printed(own)}".rstrip()
+
+
+def size_printed(own: Mapping[str, Cell]) -> str:
+    """The size of a model in a cell of its own, as names have it; empty where there is none.
+
+    >>> size_printed({"parameters": Cell("124000000", 1)})
+    '124M'
+    """
+    size = own.get("model_size") or own.get("parameters")
+    if size is None or size.state != "value" or size.value_origin != "printed":
+        return ""
+    number = _amount(size) or 0.0
+    sign = next((sign for sign in "TB" if number >= SUFFIXES[sign]), "M")
+    return f"{number / SUFFIXES[sign]:.4g}{sign}" if number else ""
+
+
 def differs(one: float, size: float) -> bool:
     """Whether two sizes of a model are of two models, as far as names are rounded."""
     return min(one, size) > 0 and not 1 / NEAR_SIZE < one / size < NEAR_SIZE

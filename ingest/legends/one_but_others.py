@@ -19,7 +19,7 @@ from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.composite import named
 from assay.ingest.columns.footnotes import clause_around, of_other_rows, said_of_others
 from assay.ingest.columns.other_runs import sentences
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, full_name
 from assay.ingest.legends.label_signs import (
     AGAIN,
     Explanation,
@@ -146,7 +146,7 @@ def _is_of(row: Record, saying: _Saying) -> bool:
     """Whether a row is of the model, or called as, and on as many devices, as a sentence says."""
     model, count = row.cells.get("model"), row.cells.get("gpus")
     called = [text for _, text in row.other if len(text) <= LONGEST_NAME]
-    words = [_words(text) for text in ([model.text, *called] if model else called)]
+    words = [_words(text) for text in ([full_name(row.cells), *called] if model else called)]
     found = any(_in(_words(name), each) for name in saying.names for each in words)
     return found and (
         not saying.devices or (count is not None and number_of(count) == saying.devices)

@@ -23,6 +23,7 @@ from assay.ingest.binding.noted_memory import settle_noted
 from assay.ingest.binding.shaped import described, shaped, shaped_by_text
 from assay.ingest.binding.speeds_proven import settle_speeds
 from assay.ingest.columns.footnotes import unborne
+from assay.ingest.columns.titles import size_printed
 from assay.ingest.columns.turns import but_for_later
 from assay.ingest.legends import (
     added_items,
@@ -400,7 +401,8 @@ def _measured(folds: Iterable[tuple[Format, Folded]]) -> set[int]:
 def _ran(records: Sequence[Record]) -> set[str]:
     """How rows of tables call what ran."""
     named = (row.cells.get(name) for row in records if row.tabled for name in WHOSE)
-    return {cell.text for cell in named if cell is not None}
+    sizes = {size_printed(row.cells) for row in records if row.tabled} - {""}
+    return {cell.text for cell in named if cell is not None} | sizes
 
 
 def _of_tables(source: str, folded: Folded) -> Iterator[Statement]:

@@ -69,11 +69,13 @@ _FORMAT = (
 
 _VALUES = deferred(
     r"(?P<not>(?:不|未|没有?|无需?|关闭)(?:再|需要?|必)?(?:开启|启用|使用|打开|用|做|开)?了?\s?"
-    rf"{_AGAIN_IN_CHINESE})"
+    rf"{_AGAIN_IN_CHINESE}|(?:则|都|均)?(?:没有?|未|不)(?:开启|启用|使用|打开|用|开)?(?=\s*(?:[,，.。;；)）]|$)))"
     r"|(?P<some>选择性(?:激活值?)?重计算)|(?P<whole>(?:全量|完全|全部?)(?:激活值?)?重计算)"
     rf"|(?P<turned>(?:开启|启用|使用|打开|采用)了?\s?{_AGAIN_IN_CHINESE})"
     rf"|(?P<none>\b(?:without|no|w/o)(?: any)? {_KIND}{_AGAIN}"
     r"|\bwithout(?: it| any)?(?=\s*(?:[,;.)]|$|and\b))"
+    r"|\b(?:do|does|did|is|are|was|were|ha[sd]|have)(?: not|n['’]t)(?: (?:use|need)(?: it| any)?)?"
+    r"(?=\s*(?:[,;.)]|$))"
     rf"|\b{_KIND}{_AGAIN} (?:is |was |turned )?(?:off|disabled)\b)"
     rf"|(?P<selective>\bselective(?:ly|_ac\w{{0,20}})?(?: {_KIND}{_AGAIN})?)"
     rf"|(?P<full>\bfull {_KIND}{_AGAIN}"
@@ -205,6 +207,10 @@ def scoped(text: str, models: Iterable[str] = ()) -> list[Scoped]:
     [('none', '7B'), ('full', '13B'), ('full', '70B')]
     >>> scoped("The 70B needs TP 8 on H100."), scoped("We use TP 8.")
     ([], [])
+    >>> [each[1:] for each in scoped("7B 打开了完全重计算，1B 没有。")]
+    [('full', '7B'), ('none', '1B')]
+    >>> [each[1:] for each in scoped("Full recomputation was on for 7B and off for the rest.")]
+    [('full', '7B'), ('none', 'the others')]
     >>> said = scoped("The sequence length is 2048 for T5 and 512 for BERT.", ["T5", "BERT-Large"])
     >>> [tuple(each) for each in said]
     [('seq_len', '2048', 'T5'), ('seq_len', '512', 'BERT-Large')]
@@ -655,14 +661,23 @@ def _values(text: str) -> Iterator[_Token]:
             yield _Token(*found.span(), values=((KEYS[found["noun"].casefold()], said),))
         elif found["off"] and key in _WITHOUT:
             yield _Token(*found.span(), values=((key, _WITHOUT[key]),))
-        elif of_it:
+        elif of_it and not _IS_ON.match(text, found.end()):
             how = "none" if found["none"] or found["off"] or found["not"] else ""
             how = how or ("selective" if found["selective"] or found["some"] else "")
             how = how or ("full" if found["full"] or found["every"] or found["whole"] else "")
             how = how or _how_in_chinese(found["turned"] or "")
+            if found["on"] and not how and (kind := _IN_FRONT.search(text, 0, found.start())):
+                how = kind[1].casefold()
             said = ("recompute", how) if how else ("activation_checkpointing", "True")
             yield _Token(*found.span(), values=(said,))
 
+
+_IS = r"(?: (?:is|was|are|were|stays?|turned|switched|kept))*"
+
+_IS_ON = deferred(rf"{_IS} (?:on|enabled|active)\b(?! (?:all|each|every|[0-9]))", re.IGNORECASE)
+"""Behind what is computed again: the word which then stands for it."""
+
+_IN_FRONT = deferred(rf"\b(full|selective) {_KIND}{_AGAIN}{_IS} $", re.IGNORECASE)
 
 _DEGREE = re.compile(r"(?<=parallel)[ -](?:size|degree)s?$")
 
