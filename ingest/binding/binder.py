@@ -503,13 +503,16 @@ class Binder:
 
     def _but_for_here(self, name: str, section: Section) -> Said:
         """Cells that the document says of rows of a name, without those of another section with
-        rows of its own where the section of a row has others for all of its rows."""
+        rows of its own where the section of a row has others for all of its rows, or where the name
+        is that of a device: each section may have run something else on it."""
         said = self._subjects.get((name, None), {})
         here = self._any.get(section, {}) if said and len(section) > 1 else {}
+        of_device = bool(said) and only(name) is not None
         return {
             field: cell for field, cell in said.items()
-            if field not in here
+            if not (field in here or of_device)
             or (other := self.section(cell.line)) == section
+            or (field not in here and other == section[: len(other)])
             or other not in self._with_rows
         }  # fmt: skip
 

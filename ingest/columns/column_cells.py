@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 from math import log, log2
@@ -88,6 +88,32 @@ def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) ->
         elif spec.name in whole and _of_the_job(each_row(bare, spec.name), above):
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def of_datasheets(records: Sequence[Record], measures: Container[str]) -> bool:
+    """Whether a table has nothing but rates, and most of them are the peaks that datasheets give
+    the devices of their rows: `BF16 (TFLOP/s)` over 1307 for an MI300X, 989 for an H100. No run
+    comes that near to them, and tables of an MFU say them under any heading."""
+    held = [(record, name) for record in records for name in record.cells if name in measures]
+    if not {name for _, name in held} <= {"model_flops_rate", "hardware_flops_rate", "memory"}:
+        return False
+    asked = [
+        (amount(cell) / 1e12, known, record.cells.get("dtype"))
+        for record, name in held
+        if name != "memory" and (cell := record.cells[name]).state == "value"
+        if (said := record.cells.get("gpu")) and (known := peaks(said.text))
+    ]
+    alike = sum(
+        any(abs(rate / (times * most) - 1) < _A_PEAK for most in of_format for times in (1, 2))
+        for rate, known, dtype in asked
+        for of_format in [known if dtype is None or _SIXTEEN.search(dtype.text) else known[1:]]
+    )
+    return alike > 1 and 3 * alike >= 2 * len(asked)
+
+
+_A_PEAK = 0.012
+"""How far a rate is from a peak that it is, at most, as datasheets round them; some are doubled
+for matrices half of which is nothing."""
 
 
 def _fields_of(columns: Iterable[Column]) -> Iterable[FieldSpec]:

@@ -815,7 +815,7 @@ def with_switches(grid: Grid, above: Above = lambda: (), titles: Above = lambda:
             return cell._replace(text="recompute")
         if label.casefold() in _ATTENTION and texts and all(map(names_attention, texts)):
             return cell._replace(text="attention algorithm")
-        if label.casefold() in _MACHINES_IN_SHORT and texts and all(map(_is_device, texts)):
+        if _OF_DEVICES.fullmatch(label) and texts and all(map(_is_device, texts)):
             return cell._replace(text="GPU")
         if label.casefold() == "batch" and _sizes_of_batches(texts):
             return cell._replace(text="batch size")
@@ -946,7 +946,12 @@ def _is_switch(text: str) -> bool:
     return _SWITCHED.fullmatch(text) is not None or how_much_again(text) is not None
 
 
-_MACHINES_IN_SHORT = {"dev", "devs", "accelerators", "box", "rig", "on"}
+_OF_DEVICES = re.compile(
+    r"devs?|accelerators|box|rig|on|(?:[GNTHXD][PC]U|GCD|device|chip|card|accelerator|hardware)"
+    r"[ _-]?(?:types?|models?|names?|kinds?|SKUs?|versions?|generations?|variants?|family|used)"
+    r"|(?:type|kind|model|name)s? of (?:the )?(?:[GNTHXD][PC]U|device|chip|card|accelerator)s?",
+    re.IGNORECASE,
+)
 """Labels of devices over nothing but the names of such; of others over anything else."""
 
 

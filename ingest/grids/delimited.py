@@ -39,8 +39,17 @@ def named_table(name: str) -> bool:
 
 
 def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
-    """The table that a document is; `named` says that its name says so."""
-    first = next((at for at, line in enumerate(lines) if _says(line, _data(lines, at))), None)
+    """The table that a document is; `named` says that its name says so: then it may hold several
+    below each other."""
+    ends = [*_further(lines), len(lines)] if named else [len(lines)]
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield from _delimited(lines[:end], begin, named=named)
+
+
+def _delimited(lines: Sequence[Line], begin: int, *, named: bool) -> Iterator[Grid]:
+    """The table that the lines from one on are."""
+    said = (at for at in range(begin, len(lines)) if _says(lines[at], _data(lines, at)))
+    first = next(said, None)
     if first is None:
         return
     bars = _bars([line.text for line in lines[first : first + 2]]) if named else None
@@ -57,6 +66,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     free = normalise(head.cells[-1].text) in _OF_REMARKS
     rows = [_joined(row, width, separator) for row in rows] if free else rows
     rows = [head, *(_filled_up(row, head) for row in rows[1:])]
+    if begin:
+        width, rows = _without_empty_ends(rows)
+        head = rows[0]
     data, below = _apart_from_comments([row for row in rows[1:] if not row.empty], width)
     body = [_title(_remark(row, width), width) for row in data]
     if not body or not _labels(head):
@@ -82,6 +94,44 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     rows = body if below else body[:-1] if note else body
     rows += [] if note else [_remark(replace(row, cells=()), width) for row in below]
     yield Grid(syntax, first, len(lines), tuple(heads), tuple(rows), labels=labels, caption=note)
+
+
+def _further(lines: Sequence[Line]) -> list[int]:
+    """Where further tables of a sheet begin: at the titles, if any, above a row of labels that
+    stands below an empty row or a title, and above a row with numbers."""
+    sign = _sign_of_most(lines[:MOST_FURTHER])
+    rows = [[cell.strip() for cell in _filled(line, sign)] for line in lines[:MOST_FURTHER]]
+    wide = [at for at, cells in enumerate(rows) if len(cells) > 1]
+    known: set[str] = set()
+    found: list[int] = []
+    for above, at, below in zip(wide, wide[1:], wide[2:], strict=False):
+        known |= {*rows[above]} if _all_labels(rows[above]) else set()
+        if not found and not any(any(map(_number, rows[n])) for n in wide if n < at):
+            continue  # the first table has no row yet
+        own = len(known & {*rows[at]}) > 1 or MEASURES.search("  ".join(rows[at]))
+        next_to = below == at + 1 and any(map(_number, rows[below]))
+        if above < at - 1 and own and next_to and _all_labels(rows[at]):
+            found.append(next(n for n in range(above + 1, at + 1) if rows[n]))
+    return found
+
+
+MOST_FURTHER = 2000
+"""Lines of a sheet among which further tables begin: who writes by hand writes no more."""
+
+
+def _all_labels(cells: Sequence[str]) -> bool:
+    """Whether the cells of a row may all be labels: none is a number or how a run ended."""
+    return len({*cells}) == len(cells) and all(
+        any(map(str.isalpha, cell)) and not _number(cell) and not _HOW_IT_ENDED.fullmatch(cell)
+        for cell in cells
+    )
+
+
+def _without_empty_ends(rows: Sequence[GridRow]) -> tuple[int, list[GridRow]]:
+    """The rows of a further table without the cells that are empty in all behind its last label,
+    as its sheet is as wide as the widest; and how many cells are left."""
+    width = max(at for row in rows for at, cell in enumerate(row.cells, 1) if cell.text)
+    return width, [replace(row, cells=row.cells[:width]) for row in rows]
 
 
 _ITEM = re.compile(r"\s{0,3}(?:[-*+•]|[0-9]{1,2}[.)]) \S")

@@ -29,6 +29,7 @@ from assay.ingest.columns.column_cells import (
     devices_of_nodes,
     in_bytes,
     in_short,
+    of_datasheets,
     of_each,
     of_processes,
     of_whom,
@@ -842,6 +843,8 @@ class _Table:
         others = [len(record.other) for record in held.records]
         self.filled -= capacities(held.records, columns)
         if not measured(held.records, len(held.refused), columns, ranges=self._of_training):
+            return
+        if not self.long and of_datasheets(held.records, self._measures):
             return
         self._bind(self._said_of_all(held), held)
         whose_batches(held.records)
