@@ -134,7 +134,7 @@ from assay.ingest.source.headings import headed
 from assay.ingest.source.inline_markup import without_italics
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables.csv_sections import ENDS, CsvTable, ended, timed
-from assay.ingest.tables.documents import marked, pointed
+from assay.ingest.tables.documents import closed_up, marked, pointed
 from assay.ingest.vocabulary.terms import normalise
 
 BEGIN = 50
@@ -245,7 +245,7 @@ def _shown(lines: Sequence[Line]) -> Sequence[Line]:
     place of what else an output says; of any other document all."""
     said = markdown_cells(lines) if is_notebook(lines) else []
     if not said:
-        return lines
+        return closed_up(lines)
     pages = [Line(each.number, each.text, each.column, {})
              for each in outputs(lines) if each.kind == "html"]  # fmt: skip
     return sorted([*said, *printed(lines), *pages], key=lambda line: line.number)

@@ -168,7 +168,8 @@ def _optimizer_above(lines: Sequence[Line], grid: Grid, ways: Mapping[int, re.Ma
     """Whose steps several ways compute, as the headings around say it, none of training between."""
     known = _OF_PYTORCH & {normalise(each[1]) for each in ways.values()}
     near = lines[max(0, grid.begin - _STEPS_ABOVE) : grid.begin] if len(known) > 1 else ()
-    if any(_OF_A_STEP.search(line.text) for line in near):
+    pages = [at for at, line in enumerate(near) if line.text.startswith("# ")]
+    if any(_OF_A_STEP.search(line.text) for line in near[pages[-1] if pages else 0 :]):
         return "optimizer step"
     if len(ways) < len(("one", "other")) or any(map(_TRAINS.search, grid.header())):
         return ""

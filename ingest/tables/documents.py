@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from assay.ingest.columns.headers import GENERIC, in_letters, plain
 from assay.ingest.columns.titles import counted_devices, devices_in_all
@@ -82,12 +82,23 @@ NEAR = 50
 def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     """The texts that an input holds: itself, or what a notebook says and prints, and its frames."""
     if not is_notebook(lines):
-        yield lines
+        yield closed_up(lines)
         return
     yield sorted([*markdown_cells(lines), *printed(lines)], key=lambda line: line.number)
     pages = (each for each in outputs(lines) if each.kind == "html")
     for _, page in groupby(pages, key=lambda each: each.output):
         yield [Line(each.number, each.text, each.column, {}) for each in page]
+
+
+def closed_up(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines with one blank line where several follow each other, as those of a page do whose
+    paragraphs were joined: what stands above a table is not farther from it for them.
+
+    >>> [line.number for line in closed_up([Line(n, t, 1, {}) for n, t in enumerate("a  b ", 1)])]
+    [1, 2, 4, 5]
+    """
+    kept = [line for above, line in pairwise(lines) if line.text.strip() or above.text.strip()]
+    return [*lines[:1], *kept] if len(kept) + 1 < len(lines) else lines
 
 
 def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterator[Grid]:
@@ -1160,7 +1171,8 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
             yield spelt, f"{spelt} per GPU"
     if "per" in words and (of_one := _IS_PER_DEVICE.search(text)):
         yield of_one[0].split("*")[0].split()[0], f"{of_one[1]} per GPU"
-    if "|" in words or not ("per " in words or "/s" in words) or not _BRACKET.search(words):
+    in_cells = any(sign in words for sign in ("|", "<td", "<th"))
+    if in_cells or not ("per " in words or "/s" in words) or not _BRACKET.search(words):
         return
     for told in _NAMED_SO.finditer(text):
         name, phrase = (told[2], told[1]) if told[2] else (told[3], told[4])
