@@ -40,7 +40,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
 from assay.ingest.source.blocks import BARE, BLANKS, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
-from assay.ingest.source.opening import Source
+from assay.ingest.source.opening import FIRST, Source
 from assay.ingest.source.pages import page
 from assay.ingest.source.prefixes import NOBODY, holds, peel
 from assay.ingest.source.soft_wraps import holds_tables, joined
@@ -83,9 +83,9 @@ def plain(source: Source) -> bytes | None:
         return None
     source.open_end = bool(data) and not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
-    if spelled := page(data):
+    if spelled := page(data[:FIRST]):
         data = spelled(data)
-    if holds_tables(data):
+    if len(data) < FIRST and holds_tables(data):
         data, source.seams = joined(data)
     return data
 
