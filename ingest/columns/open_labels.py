@@ -948,7 +948,7 @@ def _is_switch(text: str) -> bool:
 
 _OF_DEVICES = re.compile(
     r"devs?|accelerators|box|rig|on|(?:[GNTHXD][PC]U|GCD|device|chip|card|accelerator|hardware)"
-    r"[ _-]?(?:types?|models?|names?|kinds?|SKUs?|versions?|generations?|variants?|family|used)"
+    r"[ _-](?:types?|models?|names?|kinds?|SKUs?|versions?|generations?|variants?|family|used)"
     r"|(?:type|kind|model|name)s? of (?:the )?(?:[GNTHXD][PC]U|device|chip|card|accelerator)s?",
     re.IGNORECASE,
 )

@@ -532,6 +532,7 @@ _REPORTED = deferred(
     r" works?\b"
     r"|^\W*[A-Z][\w-]+(?: and [A-Z][\w-]+| et al\.?)?,? (?:\([^()]{2,40}\) |\[[0-9, ]{1,20}\] )?"
     r"(?:reports?|reported|claims?|claimed|published|announced)\b"
+    r"(?! (?:are|is|were|was|in|on|for|at|by|as|with|here|below|above|there)\b)"
 )
 """How a sentence begins that tells what others published."""
 

@@ -947,7 +947,7 @@ def _of_a_kind(plain: str, at: int) -> re.Match[str] | None:
     return None if counted else found
 
 
-_OF_THEM = deferred(
+_SO_MANY_OF_THEM = deferred(
     rf"(?:\b(?:[GNT]PU|GCD|device|card|accelerator|chip)s|{SIGN}s?)(?: ?[,(;]| [–—-])"
     rf" ?(?:and |with )?{COUNT}"
     rf"(?= of them (?:per|an?|each|every|(?:in|on) (?:an?|each|every)|to an?) {HOST}\b)",
@@ -970,7 +970,7 @@ def machines(text: str) -> Iterator[Part]:
     """
     plain = signed(text)
     if " of them " in text:
-        for found in _OF_THEM.finditer(plain):
+        for found in _SO_MANY_OF_THEM.finditer(plain):
             text = f"{text[: found.end()]} devices {text[found.end() + 9 :]}"
         plain = signed(text)
     runs = _counts_of_runs(plain) or _THEN_MORE.search(plain) is not None
