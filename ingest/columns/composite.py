@@ -129,7 +129,7 @@ _SWITCHED = {
 _RECORD = deferred(r"[A-Za-z_]\w*\(([^()]+)\)")
 """Settings as the record of a program prints them: `GPTConfig(seq_len=1024, num_layers=24)`."""
 
-_SHARDED = deferred(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
+_STAGE_ALONE = deferred(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
 
 _STAGED = deferred(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
 
@@ -442,7 +442,7 @@ def _layout(text: str) -> Mapping[str, str]:
             return {}
         said |= found
     alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
-    alone = alone or bool(_SHARDED.fullmatch(text.strip()))
+    alone = alone or bool(_STAGE_ALONE.fullmatch(text.strip()))
     alone = alone or any(map(_SHARDS.fullmatch, parts)) or any(map(_SHARDING.fullmatch, parts))
     alone = alone or any(map(_COMPILED.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype", "attention"} or alone else {}

@@ -361,11 +361,6 @@ operation, how many take part, or the type of what is sent."""
 
 _ABOVE = 8
 
-_NODES = re.compile(r"\bsrun\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
-
-_ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
-"""On how many nodes Slurm starts processes, and how many on each."""
-
 _NODES = re.compile(
     r"(?<![\w.])([0-9]+)\s*(?:nodes?|servers|hosts|machines)\s*(?:[x×,*(]|with|of)\s*([0-9]+)"
     r"\s*[x×]?\s*(?:(?:NVIDIA|AMD|Intel) )?"

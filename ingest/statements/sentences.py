@@ -1295,7 +1295,7 @@ _OF_SOME_MODELS = deferred(
 def _checkpointed(text: str) -> Part | None:
     """Recomputation that a sentence switches on or off, alone or in a list of what runs had."""
     for found in _CHECKPOINTED.finditer(text) if _OF_RECOMPUTATION.search(text) else ():
-        if _OF_SOME_MODELS.match(text, found.end()) or _WHETHER.search(text, 0, found.start()):
+        if _OF_SOME_MODELS.match(text, found.end()) or _SAYS_WHETHER.search(text, 0, found.start()):
             continue
         if (found["off"] or found["no"]) and not _KIND.search(text, 0, found.start()):
             return Part("recompute", "none", found.start())
@@ -1312,7 +1312,9 @@ def _checkpointed(text: str) -> Part | None:
     return None
 
 
-_WHETHER = deferred(r"\b(?:whether|if|(?:says?|tells?|shows?) (?:how|when))\b[^.;]{0,60}$", re.I)
+_SAYS_WHETHER = deferred(
+    r"\b(?:whether|if|(?:says?|tells?|shows?) (?:how|when))\b[^.;]{0,60}$", re.IGNORECASE
+)
 """In front of a switch that rows tell: `ckpt says whether activation checkpointing was on`."""
 
 

@@ -754,14 +754,14 @@ def _is_share(grid: Grid, label: str, text: str) -> bool:
     pairs = [(_SHARE_AND_RATE.fullmatch(rate), _SHARE_AND_RATE.fullmatch(share))
              for rate, share in texts]  # fmt: skip
     known = [(float(rate[1]), float(share[1])) for rate, share in pairs if rate and share]
-    return bool(known) and all(abs(100 * rate / peak - share) < _NEAR for rate, share in known)
+    return bool(known) and all(abs(100 * rate / peak - share) < _ROUNDED for rate, share in known)
 
 
 _FLOPS_OF_ONE = re.compile(r"T(?:era)?FLOP", re.IGNORECASE)
 
 _OF_THE_DEVICE = re.compile(r"\b(?:hardware|HFU|executed|kernel)\b", re.IGNORECASE)
 
-_NEAR = 0.15
+_ROUNDED = 0.15
 """Points of a share that rounding leaves open."""
 
 
