@@ -1,10 +1,8 @@
-"""Sentences that go on in the next line of a document, items of lists of settings, and prose that
-stands beside a table.
+"""Items of lists of settings, prose that stands beside a table, and words of it on other rows.
 
-In: two lines of prose, one below the other; a line and what opened the list that it is an item of.
-Out: field → cell of what the sentence over both says, or the item: `… in bf16` and, below it, `on
-A100 GPUs with Megatron-LM.` is one sentence about A100 GPUs; `- bf16` says below `Setup:` all that
-a sentence would.
+In: a line and what opened the list that it is an item of, or the table that it stands beside. Out:
+field → cell of what it says: `- bf16` says below `Setup:` all that a sentence would, and beside a
+table one thing in a sentence is enough.
 """
 
 from __future__ import annotations
