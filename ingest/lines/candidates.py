@@ -175,7 +175,10 @@ def in_bars(texts: pl.Series) -> pl.Series:
     ['| M | N |', '| M | N |', '| M | N |', '| M |']
     """
     at = texts.str.contains_any(list(_MAY_BAR), ascii_case_insensitive=True).arg_true()
-    return texts.scatter(at, [_in_bars(text) for text in texts.gather(at)]) if len(at) else texts
+    if not len(at):
+        return texts
+    # `scatter` writes in place, and the texts are others'
+    return texts.clone().scatter(at, [_in_bars(text) for text in texts.gather(at)])
 
 
 def _in_bars(text: str) -> str:
