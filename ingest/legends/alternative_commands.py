@@ -4,17 +4,18 @@
 In: the statements of a document, the records of its tables, and its lines. Out: the same statements
 without what these commands say otherwise of a setting, for none of them is of all rows; and the
 rows of the model whose size each command names, with what its line says. Commands that name no
-sizes are those of rows that they fit (`assay.ingest.binding.started_below`). Commands that have a
+sizes are those of rows that they fit: `--devices 1` is not of a row of eight. Commands that have a
 number or a letter each, `1.` in front of them or `# (1)` behind, are of the rows so called.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.titles import SIZED
@@ -26,6 +27,7 @@ from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.context import Context
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SETTINGS, sign_of, signs_of
+from assay.ingest.statements.values import saying
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
@@ -50,6 +52,7 @@ def settle(context: Context, records: Sequence[Record], lines: Sequence[Line]) -
     the sizes or the signs that they name; the lines of these commands, noted as used."""
     rows = [row for row in records if row.tabled and row.alike is None]
     used = {*_by_their_sizes(context, rows, lines), *_by_their_signs(context, rows, lines)}
+    used |= _by_their_settings(context, rows, lines)
     context.used |= used
     return [
         Explanation({}, line.number, ((line.number, 0, len(line.text)),))
@@ -157,6 +160,89 @@ def _by_their_signs(context: Context, rows: Sequence[Record], lines: Sequence[Li
     return used
 
 
+def _by_their_settings(context: Context, rows: Sequence[Record], lines: Sequence[Line]) -> set[int]:
+    """Give rows what the commands say that fit them, where several of one section, between which no
+    row stands, say a setting otherwise: it is of none but those; the lines of these commands."""
+    used = set[int]()
+    at = [row.line for row in rows]
+    groups: dict[tuple[tuple[int, ...], int], dict[int, dict[str, Cell]]] = {}
+    for each in context.statements:
+        if (begun := context.commands.get(each.line, 0)) and not each.subject:
+            group = groups.setdefault((each.section, bisect_right(at, begun)), {})
+            group.setdefault(begun, {}).update(
+                (name, cell)
+                for name, cell in each.values.items()
+                if name in SETTINGS and cell.state == "value"
+            )
+    others = {line.number for line in lines if _OF_NO_RUN.search(line.text)} if groups else set()
+    for (section, _), every in groups.items():
+        told = {begun: values for begun, values in every.items() if begun not in others}
+        apart = _apart(told.values())
+        if not apart:
+            continue
+        used |= told.keys()
+        context.statements = [
+            replace(each, values={n: c for n, c in each.values.items() if n not in apart})
+            if context.commands.get(each.line) in told else each
+            for each in context.statements
+        ]  # fmt: skip
+        for row in rows:
+            if _path_at(context, row.line)[: len(section)] == section:
+                row.cells = {**_of_the_fitting([*told.values()], apart, row.cells), **row.cells}
+    return used
+
+
+def _apart(commands: Collection[Mapping[str, Cell]]) -> set[str]:
+    """Settings that commands say otherwise than others of them do."""
+    said: dict[str, set[Any]] = {}
+    for values in commands:
+        for name, cell in values.items():
+            said.setdefault(name, set()).add(saying(cell))
+    return {name for name, several in said.items() if len(several) > 1}
+
+
+def _of_the_fitting(
+    commands: Sequence[Mapping[str, Cell]], apart: Set[str], own: Mapping[str, Cell]
+) -> dict[str, Cell]:
+    """What all commands say that fit a row best: those with most of its settings among the ones in
+    which they differ, and none otherwise."""
+    fits = {at: _fit(values, apart, own) for at, values in enumerate(commands)}
+    alike = {at: many for at, many in fits.items() if many is not None}
+    if not alike or (len(alike) == len(commands) and not any(alike.values())):
+        return {}  # nothing tells which of them started it
+    best = max(alike.values())
+    mine = [commands[at] for at, many in alike.items() if many == best]
+    return {
+        name: cell._replace(value_origin="stated")
+        for name, cell in mine[0].items()
+        if name in apart and all(
+            name in each and saying(each[name]) == saying(cell) for each in mine
+        )
+    }  # fmt: skip
+
+
+def _fit(command: Mapping[str, Cell], apart: Set[str], own: Mapping[str, Cell]) -> int | None:
+    """How many settings, of those in which commands differ, a row has as a command says; None where
+    it has one otherwise."""
+    alike = [
+        own[name].state != "value" or saying(own[name]) == saying(command[name])
+        for name in apart if name in own and name in command
+    ]  # fmt: skip
+    each, nodes = command.get("gpus_per_node"), command.get("nodes")
+    if each and "gpus" in own and "gpus" not in command and (nodes or "nodes" not in own):
+        many = [number_of(cell) or math.nan for cell in (each, nodes) if cell]
+        alike.append(math.prod(many) == number_of(own["gpus"]))
+    return len(alike) if all(alike) else None
+
+
+_OF_NO_RUN = deferred(
+    r"(?:pre-?process|convert|conversion|download|tokeni[sz]|eval|generat|infer|serve|serving"
+    r"|prepare|export|merge|upload|chat|deploy|plot|install|clone|docker build)",
+    re.IGNORECASE,
+)
+"""In a command that trains nothing."""
+
+
 def _told(group: Sequence[_Signed]) -> dict[str, dict[str, Cell]]:
     """Settings of the commands of a group, by their signs; one may be another and more."""
     told: dict[str, dict[str, Cell]] = {}
@@ -170,8 +256,13 @@ def _told(group: Sequence[_Signed]) -> dict[str, dict[str, Cell]]:
 
 def _section_at(context: Context, line: int) -> int:
     """The heading above a line; 0 where there is none."""
+    return next(reversed(_path_at(context, line)), 0)
+
+
+def _path_at(context: Context, line: int) -> tuple[int, ...]:
+    """The headings above a line, outermost first."""
     at = bisect_right(context.sections, line, key=lambda each: each[0])
-    return context.sections[at - 1][0] if at else 0
+    return context.sections[at - 1][1] if at else ()
 
 
 def _signed(lines: Sequence[Line]) -> Iterator[list[_Signed]]:

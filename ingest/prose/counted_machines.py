@@ -809,8 +809,8 @@ _SEEN = deferred(
 _DIES_AS_DEVICES = deferred(
     r"\b(?:GCD|die|tile)s? (?:is |are |being )?(?:(?:counted |treated |seen )?as|called) "
     r"(?:an? |one )?"
-    r"(?:GPU|device)s?\b[^.;0-9]{0,24}\b([0-9]{1,2}) (?:of (?:them|these) )?"
-    r"(?:per|on each|in each|on every|on a|to a) (?:node|server|host)\b",
+    rf"(?:GPU|device)s?\b[^.;0-9]{{0,24}}?\b([0-9]{{1,2}}|{'|'.join(COUNTS)}) "
+    r"(?:of (?:them|these) )?(?:per|on each|in each|on every|on a|to a) (?:node|server|host)\b",
     re.IGNORECASE,
 )
 """Dies that a text counts as devices, and how many a node has: `GCDs count as GPUs, 8 per node`."""
@@ -827,7 +827,7 @@ def devices_of_a_node(text: str) -> tuple[str, int] | None:
     """How many devices a text says in as many words that a node has, and where."""
     whole = _IN_ALL_A_NODE.search(signed(text)) or _SEEN.search(text)
     if whole := whole or _DIES_AS_DEVICES.search(text):
-        return whole[1], whole.start(1)
+        return COUNTS.get(whole[1], whole[1]), whole.start(1)
     found = _NODE_IS.search(text)
     return (COUNTS.get(found["n"], found["n"]), found.start("n")) if found else None
 

@@ -72,6 +72,8 @@ _PARTS = (
     r"(?i:(?:\b(?:on|across|with|using)|w/) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
     r"(?i:\b(?:base_)?(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
     r"[\"']?[A-Za-z])",
+    r"(?i:pipelining|\bno pipelin|(?:pure|only|plain|purely) data[ -]parallel|omputed (?:in|during)"
+    r"|padded (?:up )?(?:to|from) [0-9])",
     r"[0-9](?:[BM]| [bm]illion)? (?:total |trainable )?[Pp]arameter|(?i:precision\W*$)"
     r"|GPUs (?:each|per node)",
     r"GPU models and conf",
