@@ -189,12 +189,14 @@ def _groups(
             theirs = _OF_ITS_OWN.match(sentence, name.end)
             end = before.end("all") if theirs else name.end
             called.append((before.start(), end, every - {name.key}))
-    for begin, end, keys in sorted(called, key=lambda each: each[:2]):
+    at = dict[tuple[int, int], frozenset[int]]()
+    for begin, end, keys in called:  # one word may name several
+        at[begin, end] = at.get((begin, end), frozenset()) | keys
+    for (begin, end), keys in sorted(at.items()):
         first, last, named = found[-1] if found else (-1, -1, keys)
         if begin < last:
-            both = (begin, end) == (first, last)
-            found[-1] = (first, last, named | keys if both else named)
-        elif last >= 0 and begin - last <= NEAR and _are_one(sentence, first, last, begin, end):
+            continue
+        if last >= 0 and begin - last <= NEAR and _are_one(sentence, first, last, begin, end):
             found[-1] = (first, end, named | keys)
         else:
             found.append((begin, end, keys))

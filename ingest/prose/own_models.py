@@ -120,6 +120,17 @@ _SIZED = deferred(
 )
 """A sentence on how large the model is that it trains, and which: `a 7B parameter Wren model`."""
 
+_IN_APPOSITION = deferred(
+    r"\b(?:(?:[Ww]e|I|[Ss]cripts?|[Rr]uns?|[Bb]enchmarks?|[Ee]xamples?|[Rr]ecipes?|that|which)"
+    r"(?: (?:then|now|all|here))? (?:(?:pre-?)?train|fine-?tune|benchmark|use)(?:e?d|s)?"
+    r"|(?:[Mm]odel|[Nn]etwork)(?: (?:here|used))? is) [*_`]{0,2}"
+    r"(?P<model>[A-Z][A-Za-z]{2,20}(?:[-_ ]?[A-Za-z0-9.]{1,8}){0,2}?)[*_`]{0,2}(?:,| \(|: | [–—])"
+    r" ?(?:an?|our|the) (?:[a-z-]{2,16} ){0,2}(?P<size>[0-9]{1,4}(?:\.[0-9]{1,2})?)[ -]?"
+    r"(?P<sign>[BM]|[bm]illion)[ -]param(?:eter)?s? (?:[\w-]+ ){0,3}(?:model|network|LLM|LM"
+    r"|transformer|decoder)s?\b"
+)
+"""A sentence on which model it uses, with what that is: `uses Wren, a 1.1B parameter LLM`."""
+
 _NO_MODEL = deferred(r"(?:Transformer|Model|Network|LLM|GPU|(?!GPT)[A-Z]{3})\b|[a-z]")
 """Words for every model in the place of a name."""
 
@@ -138,7 +149,7 @@ def described_model(line: Line) -> dict[str, Cell]:
     """
     if "aram" not in line.text or _COMPARES.search(line.text):
         return {}
-    found = _DESCRIBED.search(line.text)
+    found = _DESCRIBED.search(line.text) or _IN_APPOSITION.search(line.text)
     if found is None or _NO_MODEL.match(found["model"]):
         found = _SIZED.search(line.text)
     if found is None:
