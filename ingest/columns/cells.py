@@ -947,6 +947,23 @@ def outcome_and_date(record: Record, measures: Set[str]) -> None:
             record.cells[child.data] = Cell(text, notes.line, notes.column)
 
 
+def outcome_of_note(record: Record, measures: Set[str]) -> None:
+    """The outcome of a row without a number in its `measures`, where the footnote that one of their
+    cells points to says that memory ran out: `N/A*`, and `* runs out of memory`."""
+    held = [cell for name in measures if (cell := record.cells.get(name)) is not None]
+    if "outcome" in record.cells or any(cell.state == "value" for cell in held):
+        return
+    for line, _ in record.noted if any(cell.state == "missing" for cell in held) else ():
+        found = _RAN_OUT.search(line.text)
+        if found and not _AT_ANOTHER.search(line.text) and not _NEGATED.search(line.text):
+            at = line.column + found.start()
+            record.cells["outcome"] = Cell("OOM", line.number, at, value_origin="stated")
+            return
+
+
+_NEGATED = re.compile(r"\b(?:not|no|without|never|avoids?|to prevent|n't)\b", re.IGNORECASE)
+
+
 def counted(field: str, text: str, at: Span) -> dict[str, Cell]:
     """Cells of a text under a setting, where it is nothing but numbers and what they count: `4M
     tokens`, `1,024 sequences of 2,048 tokens` under a batch."""

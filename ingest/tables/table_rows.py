@@ -20,6 +20,7 @@ from assay.ingest.columns.cells import (
     chips_of,
     may_have_failed,
     outcome_and_date,
+    outcome_of_note,
 )
 from assay.ingest.columns.column_cells import (
     Above,
@@ -1052,6 +1053,7 @@ class _Table:
         outcome_and_date(record, self._measures)
         captions.mark(record)
         record.noted = self._noted(row, group)
+        outcome_of_note(record, self._measures)
         return record
 
     def _of_its_name(self, record: Record, name: GridCell, group: Group) -> None:
