@@ -39,7 +39,7 @@ def table_end(lines: Sequence[Line], at: int, rows: Set[int]) -> int:
     """
     text = lines[at].text
     if "::" in text and _DIRECTIVE.match(text):
-        return _indented(lines[at : at + LONGEST_TABLE])
+        return _indented(lines[at : at + LONGEST_TABLE], rows)
     if "<" in text and "caption" in text.casefold() and _CAPTION.match(text):
         below = lines[at : at + LONGEST_TABLE]
         ends = (each.number for each in below if _END in each.text.casefold())
@@ -53,13 +53,17 @@ def titles_table(text: str) -> bool:
     return directive or ("caption" in text.casefold() and _CAPTION.match(text) is not None)
 
 
-def _indented(below: Sequence[Line]) -> int:
+def _indented(below: Sequence[Line], rows: Set[int]) -> int:
     """The last of the lines that are empty, or indented deeper than the first; the rows of the
-    table may be missing among them."""
+    table may be missing among them, and so may all that is behind it."""
     margin = _margin(below[0])
     behind = (line for line in below[1:] if line.text.strip() and _margin(line) <= margin)
     first = next(behind, None)
-    return first.number - 1 if first else below[0].number + LONGEST_TABLE
+    if first:
+        return first.number - 1
+    number = below[0].number
+    begin = next((n for n in range(number, number + LONGEST_TABLE) if n in rows), 0)
+    return _last(begin, rows, 1) if begin else number + LONGEST_TABLE
 
 
 def _margin(line: Line) -> int:

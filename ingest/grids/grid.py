@@ -268,7 +268,7 @@ def without_fillers(grid: Grid) -> Grid:
     if not any(not row.blank and _is_title(row) for row in grid.rows):
         kept = (row for row, no in zip(grid.rows, filler, strict=True) if not no)
         gone = (row.line.number for row, no in zip(grid.rows, filler, strict=True) if no)
-        return replace(grid, rows=tuple(kept), fillers=tuple(gone))
+        return replace(grid, rows=tuple(kept), fillers=(*grid.fillers, *gone))
     return replace(grid, rows=tuple(
         _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
     ))  # fmt: skip

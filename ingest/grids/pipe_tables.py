@@ -12,6 +12,7 @@ from functools import lru_cache
 from assay.ingest.grids.grid import BREAK, Grid, GridCell, GridRow, shown
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.schema.record import Diagnostic, Line, Span
+from assay.ingest.source.restructured_pages import GOES_ON
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 
@@ -31,14 +32,16 @@ def pipe_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             end += 1
         closed = lines[at - 1].text.rstrip().endswith("|")
         above = _above(lines, at - 1, begin)
+        body = [line for line in lines[at + 1 : end] if line.text != GOES_ON]
         yield Grid(
             "markdown",
             at - 1 - len(above),
             end,
             (GridRow(lines[at - 1], _wrapped([*above, lines[at - 1]])),),
-            tuple(GridRow(line, _row(line, closed=closed)) for line in lines[at + 1 : end]),
+            tuple(GridRow(line, _row(line, closed=closed)) for line in body),
             remark="commented" if commented else "",
             closed=closed,
+            fillers=tuple(line.number for line in lines[at + 1 : end] if line.text == GOES_ON),
         )
         for line in lines[at:end]:
             commented = _comment(line.text, open_above=commented)

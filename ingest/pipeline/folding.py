@@ -114,10 +114,11 @@ def folded(
     _close(source, found, folds, formats, ledger)
     found.documents.clear()
     rows, statements = _bind(source, found, folds, assumed, ledger)
-    if source.seams:
+    if source.seams or source.moved:
         statements = [replace(each, values=_placed(source, each.values)) for each in statements]
         for record in chain.from_iterable(folded.records for _, folded in folds):
             record.cells.update(_placed(source, record.cells))
+            record.line, record.column = source.moved_from(record.line, record.column)
     for fmt, folded in folds:
         if fmt.repeats:
             _mark_repeats(source, fmt, folded.records, rows, ledger)
@@ -125,7 +126,7 @@ def folded(
 
 
 def _placed(source: Source, values: Mapping[str, Cell]) -> dict[str, Cell]:
-    """Cells that stand in paragraphs of several lines where they stand on disk."""
+    """Cells of lines that were joined or spelled anew where they stand on disk."""
     return {
         name: cell._replace(line=line, column=column)
         for name, cell in values.items()

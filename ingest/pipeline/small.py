@@ -43,7 +43,6 @@ from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import FIRST, Source
 from assay.ingest.source.pages import page
 from assay.ingest.source.prefixes import NOBODY, holds, peel
-from assay.ingest.source.soft_wraps import holds_tables, joined
 from assay.ingest.statements.worth import WORTH
 
 SMALL = 2**20
@@ -83,11 +82,10 @@ def plain(source: Source) -> bytes | None:
         return None
     source.open_end = bool(data) and not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
-    if spelled := page(data[:FIRST]):
-        data = spelled(data)
-    if len(data) < FIRST and holds_tables(data):
-        data, source.seams = joined(data)
-    return data
+    if len(data) < FIRST:
+        data = source.spelled(data)
+        return None if b"\r" in data else data
+    return spelled(data) if (spelled := page(data[:FIRST])) else data
 
 
 def _is_text(data: bytes) -> bool:

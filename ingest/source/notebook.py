@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from assay.ingest.schema.record import Line
+from assay.ingest.source.pages import page
 from assay.ingest.source.soft_wraps import rejoined
 
 KEYS = {"text": "text", "text/html": "html", "text/plain": "plain"}
@@ -149,8 +150,15 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
         if rest.strip().rstrip(",}").endswith("]") and not _STRING.fullmatch(rest.strip(" ,")):
             inside = False
             found.append(Line(line.number, "", line.column, line.prefix))
-    texts, _ = rejoined([line.text for line in found])
+    texts, _ = rejoined(_as_pages([line.text for line in found]))
     return [line._replace(text=text) for line, text in zip(found, texts, strict=True)]
+
+
+def _as_pages(texts: Sequence[str]) -> Sequence[str]:
+    """The lines of Markdown cells with their headings in one spelling, as those of a page."""
+    data = "\n".join(texts).encode("utf-8", "surrogateescape")
+    spelled = page(data)
+    return spelled(data).decode("utf-8", "surrogateescape").split("\n") if spelled else texts
 
 
 def above_outputs(lines: Sequence[Line]) -> dict[int, int]:

@@ -32,6 +32,7 @@ from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.blocks import Block
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.pages import page
+from assay.ingest.source.restructured_pages import in_markdown, restructured
 from assay.ingest.source.soft_wraps import Seam, holds_tables, joined
 
 MAX_LINE = 16 * 2**20
@@ -73,8 +74,9 @@ class Source:
         self._long: dict[int, bytes] = {}
         self._carried: Callable[[bytes], bytes] | None = None
         self._page: Callable[[bytes], bytes] | None = None  # writes headings in one spelling
+        self._small = False  # all of it is one block, and is spelled as a whole
         self.seams: Mapping[int, Sequence[Seam]] = {}  # by the line that a paragraph begins in
-        self._wrapped = False  # prose that may have been broken at some width
+        self.moved: Mapping[int, Sequence[Seam]] = {}  # by the line that the words stand in now
 
     @property
     def sha256(self) -> str:
@@ -90,10 +92,21 @@ class Source:
 
     def place(self, line: int, column: int) -> tuple[int, int]:
         """Where on disk a place in a line stands, which may hold a paragraph of several."""
-        for seam in reversed(self.seams.get(line, ())):
-            if column > seam.at:
-                return seam.line, column - seam.at + seam.column - 1
-        return line, column
+        return self.moved_from(*_behind(self.seams, line, column))
+
+    def moved_from(self, line: int, column: int) -> tuple[int, int]:
+        """Where on disk a place in a line stands that was spelled anew."""
+        return _behind(self.moved, line, column)
+
+    def spelled(self, data: bytes) -> bytes:
+        """All lines of a small input, its texts in the one spelling that all know who read it."""
+        if restructured(data):
+            data, self.moved = in_markdown(data)
+        if work := page(data):
+            data = work(data)
+        if holds_tables(data):
+            data, self.seams = joined(data)
+        return data
 
     @property
     def carries(self) -> bool:
@@ -134,10 +147,12 @@ class Source:
         rest, skipped = b"", 0
         begun = False
         for some in self.chunks():
-            if not begun:
+            if begun:
+                self._small = False
+            else:
                 begun, self._carried = True, carrier(some)
-                self._page = None if self._carried else page(some)
-                self._wrapped = len(some) < FIRST and not self._carried and holds_tables(some)
+                self._small = len(some) < FIRST and not self._carried
+                self._page = None if self._carried or self._small else page(some)
             chunk = some
             if skipped:  # inside a line that is too long
                 end = chunk.find(b"\n")
@@ -146,7 +161,7 @@ class Source:
                     continue
                 self._refuse(skipped)
                 chunk, skipped = chunk[end:], 0
-            end = chunk.rfind(b"\n") + 1
+            end = 0 if self._small else chunk.rfind(b"\n") + 1
             if end:
                 yield self._block(b"".join((rest, memoryview(chunk)[:end])))
                 rest = chunk[end:]
@@ -155,7 +170,7 @@ class Source:
             if len(rest) > MAX_LINE:
                 self._long[self.height + 1] = rest[:_KEPT]
                 rest, skipped = b"", len(rest)
-        self.open_end = bool(skipped or rest)
+        self.open_end = bool(skipped or (rest and not rest.endswith(b"\n")))
         if skipped:
             self._refuse(skipped)
             rest = b"\n"
@@ -184,8 +199,8 @@ class Source:
         made = data
         for work in filter(None, (self._carried, self._page)):
             made = work(made)
-        if self._wrapped:
-            made, self.seams = joined(made)
+        if self._small:
+            made = self.spelled(made)
         if made is not data:
             disk, block = block, Block(made, block.first, block.long)
             block.disk = disk
@@ -244,6 +259,14 @@ class Source:
             message = f"the {kind} stream is cut off ({why}); what came before it is read"
             last = self.height + (not self.open_end)
             self.remarks.append(Diagnostic(Span(self.name, last), Code.CUT_SHORT, message))
+
+
+def _behind(seams: Mapping[int, Sequence[Seam]], line: int, column: int) -> tuple[int, int]:
+    """Where a place stood before the last seam in front of it."""
+    for seam in reversed(seams.get(line, ())):
+        if column > seam.at:
+            return seam.line, column - seam.at + seam.column - 1
+    return line, column
 
 
 def _hashed(stream: BinaryIO, digest: _Digest, other: ThreadPoolExecutor) -> Iterator[bytes]:

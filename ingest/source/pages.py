@@ -4,8 +4,10 @@ In: the lines of a page as they stand on disk. Out: as many lines, in which Mark
 in front of a title that is underlined, between tags of HTML, in the front matter or, where nothing
 else parts a page, in bold type; and no heading has signs, anchors, pictures or bold type around its
 words. Tags that only lay out what is between them are blank, and so are the signs of a page that is
-quoted as a whole. Blocks of code stay as they are, and so does what is no page: what a program
-prints under its titles makes none of them a heading.
+quoted as a whole. Blocks of code of HTML stand between fences, and its paragraphs apart: what has
+no line of its own for it is a part of one, behind a carriage return. Blocks of code stay as they
+are, and so does what is no page: what a program prints under its titles makes none of them a
+heading.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from assay.ingest.schema.terminals import deferred
 
 _PAGE = re.compile(
-    rb"^[ >]{0,8}(?:#{1,6} |`{3}|<(?:table|h[1-6])[ >]"
+    rb"^[ >]{0,8}(?:#{1,6} |`{3}|<(?:table|pre|h[1-6])[ >]"
     rb"|\|? ?:?-+:? ?(?:\| ?:?-+:? ?)*\|[ |:-]{0,400}$)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -41,6 +44,14 @@ _LAYOUT = deferred(
 """A line of tags that lay out what is between them, or that nobody sees."""
 
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
+
+_FRAME = deferred(r"\s*<pre(?:\s[^<>]{0,200})?>\s*(?:<code(?:\s[^<>]{0,200})?>)?", re.IGNORECASE)
+
+_FRAME_END = deferred(r"\s*(?:</code>)?\s*</pre>", re.IGNORECASE)
+
+_ROOT = deferred(r"\s*<(?:!doctype html|html|body)\b", re.IGNORECASE)
+
+_PARAGRAPH = deferred(r"\s*<(?:p|ul|ol|dl|table)(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 
 _RULE = re.compile(r"(?:={3,}|-{3,})\s*")
 
@@ -117,15 +128,20 @@ class _Page:
     quoted: bool = False
     fence: str = ""
     bold: bool | None = None  # whether nothing but bold type tells its sections apart
+    framed: bool = False  # inside a block of code of HTML
+    closing: bool = False  # behind the last line of one
+    html: bool = False  # a page of HTML, whose paragraphs need no blank line
 
     def spelled(self, data: bytes) -> bytes:
         """The lines with every heading as `#` and its words alone."""
         lines = data.decode("utf-8", "surrogateescape").split("\n")
         if not self.begun:
             self.begun, self.quoted = True, _is_quoted(lines)
+            self.html = any(_ROOT.match(line) for line in lines)
             _put_front(lines)
         if self.quoted:
             lines = [_QUOTED.sub("", line, count=1) for line in lines]
+        lines = [self._unframed(line) for line in lines]
         outside = list[int]()
         for at, line in enumerate(lines):
             if sign := _FENCE.match(line):
@@ -141,6 +157,21 @@ class _Page:
         if self.bold:
             _head_in_bold(lines, outside)
         return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+    def _unframed(self, line: str) -> str:
+        """A line of a block of code of HTML between fences, which stand on parts of lines."""
+        before, self.closing = "```\r" * self.closing, False
+        opened = None if self.framed or self.fence else _FRAME.match(line)
+        if not opened and not self.framed:
+            apart = self.html and _PARAGRAPH.match(line) is not None
+            return before + "\r" * apart + line
+        text = line[opened.end() :] if opened else line
+        if opened:  # as wide as its tags, so that columns stay
+            before += "```".ljust(opened.end() - 1) + "\r"
+        closed = _FRAME_END.search(text)
+        self.framed, self.closing = closed is None, closed is not None
+        code = text[: closed.start()] if closed else text
+        return before + unescape(code)
 
 
 def _spell(lines: list[str], at: int) -> None:
