@@ -425,21 +425,26 @@ _OF_OTHER_MODELS = deferred(
 """Words of a sentence whose models are perhaps not those of the rows."""
 
 
-def models_printed(rows: Iterable[Record]) -> dict[str, Record]:
-    """The first row that prints each model that has a number in its name."""
-    found = dict[str, Record]()
+def models_printed(rows: Iterable[Record]) -> dict[str, dict[str, Cell]]:
+    """The models with a number in their names that rows print, each with its size where the rows
+    that print one have it alike: a family has many, `LLaMA3` with 4 layers and with 8."""
+    found = dict[str, list[dict[str, Cell]]]()
     for row in rows:
         cell = row.cells.get("model")
         alone = cell is not None and size_of(cell.text) is not None  # a size is no name
         if cell and not alone and cell.value_origin == "printed" and _A_NUMBER.search(cell.text):
-            found.setdefault(cell.text, row)
-    return found
+            sizes = {name: row.cells[name] for name in SIZED_BY[1:3] if name in row.cells}
+            found.setdefault(cell.text, []).extend([sizes] if sizes else [])
+    return {
+        name: sizes[0] if len({number_of(next(iter(each.values()))) for each in sizes}) == 1 else {}
+        for name, sizes in found.items()
+    }
 
 
 def call_as_printed(
     table: Sequence[Record],
     around: Sequence[tuple[Paragraph, int]],
-    printed: Mapping[str, Record],
+    printed: Mapping[str, Mapping[str, Cell]],
 ) -> None:
     """Give rows that name no model the one that the text nearest above their table names as another
     table prints it: `Fine-grained 16B on 64 GPUs:`; and its size by that table, where the size in
@@ -468,17 +473,16 @@ def _place(name: str, text: str) -> int | None:
     return found.start() if found else None
 
 
-def _call_it(row: Record, model: Cell, there: Record) -> None:
-    """The model of a row, and its size as another row prints it; nothing where the sizes differ."""
+def _call_it(row: Record, model: Cell, sized: Mapping[str, Cell]) -> None:
+    """The model of a row, and its size as other rows print it; nothing where the sizes differ."""
     own = row.cells.get("model_size") or row.cells.get("parameters")
-    names = [name for name in SIZED_BY[1:3] if name in there.cells]
-    size = there.cells[names[0]] if names else None
+    name, size = next(iter(sized.items()), ("", None))
     sizes = [f"{number_of(cell) or 0:g}" for cell in (own, size) if cell is not None]
     if len(sizes) > 1 and not as_large(sizes[0], sizes[1]):
         return
     if size is not None and (own is None or own.value_origin != "printed"):
         row.cells.pop("model_size", None)
-        row.cells[names[0]] = size._replace(value_origin="stated")
+        row.cells[name] = size._replace(value_origin="stated")
     row.cells["model"] = model
 
 
