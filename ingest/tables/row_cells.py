@@ -672,10 +672,9 @@ OF_SITES = {
 
 OF_FILES = {
     "config", "configfile", "configuration", "conf", "cfg", "recipe", "script", "yaml", "file",
-    "run", "runname", "name", "experiment", "exp", "job", "jobname", "case", "test", "layout",
-    "setting", "settings", "setup", "配置", "配置文件", "脚本",
+    "配置文件", "脚本",
 }  # fmt: skip
-"""Labels of columns whose cells name the configuration of a row, or its file."""
+"""Labels of columns whose cells name the file that a row was configured by."""
 
 CORNERS = {
     "metric",
