@@ -285,10 +285,10 @@ def models_of_all(paragraphs: Iterable[Paragraph]) -> list[tuple[Cell, Paragraph
     found = []
     for each in paragraphs:
         for sentence in () if each.heading or each.explains else sentences(each.text):
-            told = _OF_ALL.match(sentence)
-            name = model_named(sentence) if told and not _PERHAPS.search(sentence) else None
-            if name and told and sentence.startswith(name, told.end()):
-                cell = each.placed(Cell(name, 0, each.text.index(sentence) + told.end()))
+            name = model_named(sentence) if _MAY_BE_OF_ALL.match(sentence) else None
+            at = sentence.find(name) if name and not _PERHAPS.search(sentence) else -1
+            if at >= 0 and _OF_ALL.fullmatch(sentence, 0, at):
+                cell = each.placed(Cell(name or "", 0, each.text.index(sentence) + at))
                 found.append((cell._replace(value_origin="assumed", law=OF_ALL), each))
     return found
 
@@ -307,12 +307,30 @@ _OF_ALL = re.compile(
     r"|tables?)))?(?: (?:are|were|is|was))?(?: (?:obtained|measured|collected|taken|done|run))?"
     r" (?:for|of|with|on|using|used?|train|trained) (?:(?:a|an|the|our) ){0,2}"
     r"|(?:以下|下面|本文|所有|下列)的?(?:所有)?(?:结果|性能|实验|测试|数据|表格)(?:数据|结果)?[均都]?(?:为|是|基于|使用|采用|针对)\s?"
+    rf"|(?:the|these|our) {_RESULTS}(?: below| here)? (?:(?:are|were)(?: all)? (?:for|of|with)"
+    r"|(?:all )?(?:use|train)(?:e?d)?) (?:(?:a|an|the|our) ){0,2}"
+    r"|(?:in (?:this|the following|these) \w+,? )?(?:we|I) (?:have )?(?:test|measure|benchmark"
+    r"|evaluate|profile)(?:e?d)? (?:the |how )?[\w /-]{0,40}?\b(?:performance|throughput|speed"
+    r"|scaling|memory(?: use| usage)?) (?:of|for|when|with)(?: [A-Z]\w+)?(?: (?:pre-?)?training)?"
+    r" (?:(?:a|an|the|our) ){0,2}"
+    r"|(?:the|our) (?:trained |tested )?model (?:(?:here|used|under test|in all (?:runs|tests)) )?"
+    r"(?:is|was) (?:always )?(?:(?:a|an|the|our) ){0,2}"
+    r"|(?:我们)?[^，。；]{0,24}?(?:测试|评测|评估|测量)了?[^。；]{0,40}?(?:训练|的|对|在)?\s?"
+    r"|(?:测试|训练|所用|使用的)?模型[均都]?(?:为|是|采用|使用)\s?"
+    r"|我们(?:[均都]|统一)?训练了?(?:一个|的是)?\s?"
     r"|alle (?:Ergebnisse|Messungen|Zahlen|Läufe)(?: unten| hier)? (?:sind|gelten|wurden)"
     r" (?:für|mit)(?: de[nmr]| das)? |以下の(?:結果|測定|数値)は(?:すべて|全て)?)"
-    r"[`*_]{0,2}(?=[A-Za-z0-9])",
+    r"[`*_]{0,2}",
     re.IGNORECASE,
 )
 """How a sentence begins that says of which model all results are."""
+
+_MAY_BE_OF_ALL = re.compile(
+    r"\W{0,4}(?:all|unless|the|these|our|we|I|in (?:this|these|the)|alle)\b"
+    r"|\W{0,4}[\u3040-\u30ff\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+"""How such sentences begin: a quick look."""
 
 _PERHAPS = re.compile(
     r"\b(?:except|unlike|compared?|besides|inference|serving|earlier|previous|would|will|apart)\b"
@@ -425,21 +443,26 @@ _OF_OTHER_MODELS = deferred(
 """Words of a sentence whose models are perhaps not those of the rows."""
 
 
-def models_printed(rows: Iterable[Record]) -> dict[str, Record]:
-    """The first row that prints each model that has a number in its name."""
-    found = dict[str, Record]()
+def models_printed(rows: Iterable[Record]) -> dict[str, dict[str, Cell]]:
+    """The models with a number in their names that rows print, each with its size where the rows
+    that print one have it alike: a family has many, `LLaMA3` with 4 layers and with 8."""
+    found = dict[str, list[dict[str, Cell]]]()
     for row in rows:
         cell = row.cells.get("model")
         alone = cell is not None and size_of(cell.text) is not None  # a size is no name
         if cell and not alone and cell.value_origin == "printed" and _A_NUMBER.search(cell.text):
-            found.setdefault(cell.text, row)
-    return found
+            sizes = {name: row.cells[name] for name in SIZED_BY[1:3] if name in row.cells}
+            found.setdefault(cell.text, []).extend([sizes] if sizes else [])
+    return {
+        name: sizes[0] if len({number_of(next(iter(each.values()))) for each in sizes}) == 1 else {}
+        for name, sizes in found.items()
+    }
 
 
 def call_as_printed(
     table: Sequence[Record],
     around: Sequence[tuple[Paragraph, int]],
-    printed: Mapping[str, Record],
+    printed: Mapping[str, Mapping[str, Cell]],
 ) -> None:
     """Give rows that name no model the one that the text nearest above their table names as another
     table prints it: `Fine-grained 16B on 64 GPUs:`; and its size by that table, where the size in
@@ -468,17 +491,16 @@ def _place(name: str, text: str) -> int | None:
     return found.start() if found else None
 
 
-def _call_it(row: Record, model: Cell, there: Record) -> None:
-    """The model of a row, and its size as another row prints it; nothing where the sizes differ."""
+def _call_it(row: Record, model: Cell, sized: Mapping[str, Cell]) -> None:
+    """The model of a row, and its size as other rows print it; nothing where the sizes differ."""
     own = row.cells.get("model_size") or row.cells.get("parameters")
-    names = [name for name in SIZED_BY[1:3] if name in there.cells]
-    size = there.cells[names[0]] if names else None
+    name, size = next(iter(sized.items()), ("", None))
     sizes = [f"{number_of(cell) or 0:g}" for cell in (own, size) if cell is not None]
     if len(sizes) > 1 and not as_large(sizes[0], sizes[1]):
         return
     if size is not None and (own is None or own.value_origin != "printed"):
         row.cells.pop("model_size", None)
-        row.cells[names[0]] = size._replace(value_origin="stated")
+        row.cells[name] = size._replace(value_origin="stated")
     row.cells["model"] = model
 
 

@@ -213,6 +213,33 @@ def settings(text: str) -> dict[str, str]:
     return said
 
 
+_TOKENS_OF_A_BATCH = deferred(
+    r"(?<![\w/-])(?:([A-Za-z_]+(?:[ -][A-Za-z_]+){0,2})\s*[=: ]\s*(?:[0-9]+ ?[(（])?)?"
+    r"([0-9][0-9,]*(?:\.[0-9]+)?) ?([kKMB]?) ?-?(?:tokens?|toks?)\b"
+    r"( ?(?:/|per|in (?:a|each)) ?(?:global )?(?:batch|step|iteration|update)\b)?"
+)
+
+_OF_ALL = {"gbs", "gb", "globalbs", "globalbsz", "bs", "bsz", "batch", "totalbatch"}
+"""Names of a batch in tokens, among settings, besides those that name it in full."""
+
+
+def batch_in_tokens(text: str) -> tuple[str, str]:
+    """The tokens of a batch that a cell has among its settings, and what its number counts.
+
+    >>> batch_in_tokens("per_device_bs=4, (global bs = 2M tokens)"), batch_in_tokens("2M tokens")
+    (('2', 'M'), ('', ''))
+    >>> batch_in_tokens("tp=2, 524,288 tokens per batch"), batch_in_tokens("micro batch 4k tokens")
+    (('524288', ''), ('', ''))
+    """
+    said = set[tuple[str, str]]()
+    for found in _TOKENS_OF_A_BATCH.finditer(text) if "tok" in text else ():
+        name = configured_by(found[1]) if found[1] else None
+        of_all = name in ("global_batch", "batch_size") or normalise(found[1] or "") in _OF_ALL
+        if of_all or (found[4] and not found[1]):
+            said.add((found[2].replace(",", ""), found[3]))
+    return said.pop() if len(said) == 1 else ("", "")
+
+
 _OPTION = deferred(r"--([A-Za-z][\w.-]*)(?:(?:=|\s+(?!--))(\"[^\"]*\"|[^\s\"]+))?\s*")
 
 _OVERRIDE = deferred(r"\+{0,2}((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)=(\"[^\"]*\"|[^\s\"]+)\s*")
@@ -623,6 +650,30 @@ def _set_by(text: str) -> dict[str, str]:
 
 
 _RUN_TOGETHER = deferred(r"([A-Za-z]{2,8})([0-9]{1,6})(k)?", re.IGNORECASE)
+
+
+_IN_A_FILE = deferred(
+    r"(?<![A-Za-z])(tp|pp|dp|cp|ep|vpp|vp|mbs|gbs|gas)[_=-]?([0-9]{1,5})(?![0-9]|\.[0-9])",
+    re.IGNORECASE,
+)
+
+_A_FILE = deferred(r"[\w./=-]{6,}")
+
+
+def file_named(text: str) -> dict[str, str]:
+    """Degrees and batches in the name of a configuration, which has other parts as well; two of
+    them or more, one of these a degree.
+
+    >>> file_named("config_TP2PP4SH1SP1A10080Gx1x8"), file_named("recipes/kite_tp2.yaml")
+    ({'tp': '2', 'pp': '4'}, {})
+    >>> file_named("conf/kite-tp4_pp2-gbs256.sh")
+    {'tp': '4', 'pp': '2', 'global_batch': '256'}
+    """
+    said: dict[str, str] = {}
+    for name, value in _IN_A_FILE.findall(text) if _A_FILE.fullmatch(text) else ():
+        if said.setdefault(NAMES[name.casefold()], value) != value:
+            return {}
+    return said if len(said) > 1 and {"tp", "pp", "dp"} & said.keys() else {}
 
 
 _DATE = deferred(r"(?:20[0-9]{2}-?[01][0-9]|[01][0-9]-)-?[0-3][0-9](?:-?[0-9]{4,6})?")

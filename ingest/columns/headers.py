@@ -422,6 +422,9 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
     name = normalise(label)
     if told := next((said for own, other, said in _BESIDE if name in own and names & other), None):
         return told
+    if name in _IN_BYTES and not names & _BATCHES_BY_NAME:
+        both = _IN_BYTES.keys() <= names and names & _OF_LAYOUTS
+        return _IN_BYTES[name] if both or (name == "mb" and names & _ACCUMULATED) else None
     if (taken := _TAKEN_OF_IT.fullmatch(label)) and any(map(_OF_MEMORY.match, names)):
         return f"memory used ({taken[1]})"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
@@ -457,6 +460,7 @@ _OF_LAYOUTS = {
     "tp", "pp", "cp", "mbs", "gbs", "ubs", "gas", "microbatch", "microbatchsize", "globalbatch",
     "globalbatchsize", "bs", "bsz", "batchsize", "zero", "zerostage", "nodes", "nnodes", "nn",
     "ppn", "gpn", "seqlen", "gpus", "ga", "gradaccum", "actckpt", "ndev", "ngpu", "ngpus",
+    "nhost", "nhosts", "numhosts", "numnodes",
 }  # fmt: skip
 """Labels beside which they are of a run."""
 
@@ -589,6 +593,20 @@ _DEVICES = {
     "видеокарта", "ускоритель", "アクセラレータ", "가속기", "장치", "카드",
 }  # fmt: skip
 """Labels of columns of machines, right of which a bare sign of counting counts them."""
+
+_ACCUMULATED = {"gas", "ga", "gradaccum", "gradacc", "gradaccsteps", "gradaccumsteps", "accum",
+                "gradientaccumulation", "gradientaccumulationsteps", "accumulationsteps",
+                "gradaccumulation"}  # fmt: skip
+"""Labels beside which `MB` is a batch."""
+
+_IN_BYTES = {"mb": "micro batch size", "gb": "global batch size"}
+"""Short labels of batches, which elsewhere are of megabytes and gigabytes."""
+
+_BATCHES_BY_NAME = {
+    "mbs", "microbatch", "microbatchsize", "microbs", "gbs", "globalbatch", "globalbatchsize",
+    "globalbs", "bs", "bsz", "batch", "batchsize",
+}  # fmt: skip
+"""Labels beside which they are that."""
 
 _BESIDE: Sequence[tuple[Set[str], Set[str], str]] = (
     ({"acc"}, {"mbs", "microbatch", "microbatchsize"}, "gradient accumulation"),

@@ -35,9 +35,12 @@ from assay.ingest.columns.cells import (
 from assay.ingest.columns.column_cells import each_row
 from assay.ingest.columns.composite import (
     UNSET,
+    Calculation,
+    batch_in_tokens,
     calculation,
     called,
     composed,
+    file_named,
     layout,
     machine,
     mentioned,
@@ -491,6 +494,8 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
     ways = times(text) if column.spec.unit == "B" else []
     mine = next((one for one, many in ways if _of_devices(record, many)), "")
     text = mine or (ways[0][0] if ways else text)
+    if "=" in text and column.spec.unit != "B" and (shown := calculation(plain(text))):
+        text = f"{shown.text} {shown.unit}".strip()  # what it comes to, in its column
     found = quantity(text, column, at)
     if isinstance(found, Diagnostic):
         if _prints_its_rate(column, text):  # `52,862 tokens/sec` under `sentence/sec`
@@ -541,6 +546,47 @@ def _of_devices(record: Record, count: float) -> bool:
     return known.get("gpus") == count
 
 
+def _put_calculated(record: Record, shown: Calculation, text: str, at: Span) -> None:
+    """Fill in the rate of a device that a cell calculates, and its factors."""
+    measure = unit(shown.unit)
+    if not (measure and measure.si == "token/s" and shown.divisor):
+        return
+    if _of_devices(record, shown.divisor):
+        rate = Cell(shown.text, at.line, at.column, measure.scale)
+        record.cells.setdefault("tokens_per_gpu_per_s", rate)
+        for name, factor in _rate_and_length(record, text).items():
+            record.cells.setdefault(name, Cell(factor, at.line, at.column))
+
+
+_OF_SEQUENCES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*[*x×]\s*([0-9]{3,6})\s*[/÷]")
+
+
+def _rate_and_length(record: Record, text: str) -> dict[str, str]:
+    """Sequences a second and how long they are, of a calculation of tokens a second of a device,
+    where the row says that the second factor is no batch in tokens: it has that length, or such
+    batches are of many.
+
+    >>> row = Record(1, {"global_batch_tokens": Cell("4", 1, scale=1e6)})
+    >>> _rate_and_length(row, "7.31 * 4096 / 8 = 3743 tokens/s")
+    {'samples_per_s': '7.31', 'seq_len': '4096'}
+    >>> _rate_and_length(Record(1, {}), "7.31 * 4096 / 8 = 3743 tokens/s")
+    {}
+    """
+    found = _OF_SEQUENCES.match(text)
+    known = {name: amount(record.cells[name]) for name in ("seq_len", "global_batch_tokens")
+             if name in record.cells and record.cells[name].state == "value"}  # fmt: skip
+    if found is None or not known:
+        return {}
+    length = float(found[2])
+    mine = known.get("seq_len", length) == length
+    mine = mine and ("seq_len" in known or known["global_batch_tokens"] >= OF_MANY * length)
+    return {"samples_per_s": found[1], "seq_len": found[2]} if mine else {}
+
+
+OF_MANY = 4
+"""Sequences of a batch, from which on one of them is not all of it."""
+
+
 def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequence[str]) -> None:
     """Fill in layout and machine from a cell that no column declares; other columns go before.
 
@@ -550,13 +596,8 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     if (bare_number(bare) or _measured(bare)) and not devices(bare):
         return  # a count or an amount of anything
     if shown := calculation(bare):
-        measure = unit(shown.unit)
-        if measure and measure.si == "token/s" and shown.divisor:
-            if _of_devices(record, shown.divisor):
-                record.cells.setdefault(
-                    "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
-                )
-            return
+        _put_calculated(record, shown, bare, at)
+        return
     if slices(bare) and "gpu" not in record.cells:
         named_by = Cell(bare, at.line, at.column)
         record.cells["gpu"] = named_by._replace(
@@ -578,6 +619,12 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
     if "gpus" in said and len(bare) <= LONGEST:
         said = dict(_recounted(said, bare))
+    if not said and normalise(label) in OF_FILES:
+        said = file_named(bare)
+    tokens, sign = batch_in_tokens(bare)
+    if tokens:
+        batch = Cell(tokens, at.line, at.column, SUFFIXES.get(sign, 1.0))
+        record.cells.setdefault("global_batch_tokens", batch)
     first = _FIRST_PART.match(bare) if free and "model" not in said else None
     if first and model_named(first[1]) == first[1] and not SIZED.search(bare, first.end()):
         said = {**said, "model": first[1]}  # `SDXL, batch 8 per GPU`
@@ -622,6 +669,12 @@ OF_SITES = {
     "队列", "分区",
 }  # fmt: skip
 """Labels of columns of where a run was, whose names say on which devices: `gpu_v100`."""
+
+OF_FILES = {
+    "config", "configfile", "configuration", "conf", "cfg", "recipe", "script", "yaml", "file",
+    "配置文件", "脚本",
+}  # fmt: skip
+"""Labels of columns whose cells name the file that a row was configured by."""
 
 CORNERS = {
     "metric",

@@ -46,7 +46,13 @@ from assay.ingest.columns.column_cells import (
     whole_numbers,
     whose_batches,
 )
-from assay.ingest.columns.composite import called, model_of_side, remark, set_behind
+from assay.ingest.columns.composite import (
+    calculation,
+    called,
+    model_of_side,
+    remark,
+    set_behind,
+)
 from assay.ingest.columns.footnotes import (
     NEAR,
     WITHIN,
@@ -1217,9 +1223,7 @@ class _Table:
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
         faults, side = [], bool(group.label and devices(group.label))
-        for place, column in group.placed:
-            if place >= len(row.cells):
-                break
+        for place, column in _calculated_last(group.placed, row):
             cell = row.cells[place]
             known = self._known.setdefault(id(column), {})
             if cell.text in known:
@@ -1392,6 +1396,20 @@ class _Table:
             if len(more) * 2 >= len(said) > 0:
                 found.append(f"{column.label} (numbers in brackets)")
         return found
+
+
+def _calculated_last(
+    placed: Sequence[tuple[int, Column]], row: GridRow
+) -> Sequence[tuple[int, Column]]:
+    """The columns of a row that it has cells of, those last whose cells show how their numbers were
+    had: what their factors are, other cells say."""
+    held = [each for each in placed if each[0] < len(row.cells)]
+    shown = {
+        at for at, column in held
+        if column.spec is None and "=" in row.cells[at].text
+        and calculation(plain(row.cells[at].text))
+    }  # fmt: skip
+    return sorted(held, key=lambda each: each[0] in shown) if shown else held
 
 
 def _dashed(cell: Cell) -> bool:
