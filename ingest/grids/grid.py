@@ -208,18 +208,18 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
 
 
 def unset(grid: Grid) -> Grid:
-    """A grid whose cells have no signs of Markdown around all of their text: a row in bold and
-    names in ticks are what they are without, and stand where they begin with them; in which face a
-    row is set, its line says.
+    """A grid whose cells have no signs of Markdown around all of their text: a row in bold, names
+    in ticks and links are what they are without, and stand where they begin with them; in which
+    face a row is set, its line says.
     A row of one cell alone, which its face may make a title, and code that assigns stay as set.
 
-    >>> texts = ("**`7B`**", "*12,5*", "**a** (**b**)", "`tp: 2`")
+    >>> texts = ("**`7B`**", "[*12,5*](a.log)", "**a** (**b**)", "`tp: 2`")
     >>> row = GridRow(Line(2, "", 1, {}), tuple(GridCell(text, 2, 3) for text in texts))
     >>> [row] = unset(Grid("markdown", 0, 3, (), (row,))).rows
     >>> [(cell.text, cell.column) for cell in row.cells]
     [('7B', 3), ('12,5', 3), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
     """
-    if not any(cell.text[-1:] in _SIGNS for row in grid.rows for cell in row.cells):
+    if not any(cell.text[-1:] in _ENDS for row in grid.rows for cell in row.cells):
         return grid
     rows = (
         replace(row, cells=tuple(map(_unset, row.cells)))
@@ -231,12 +231,23 @@ def unset(grid: Grid) -> Grid:
 
 _SIGNS = ("*", "_", "`")
 
+_ENDS = (*_SIGNS, ")")
+
+_LINK = re.compile(r"\[(?![\^!])([^\[\]]+)\]\([^()\s]{1,400}\)")
+"""A cell that is a link: where it goes says nothing of its row."""
+
+_HOME = re.compile(r"\[[A-Za-z][\w.-]{2,30}\]\(https?://[^/()\s]{1,80}(?:/[\w-]{1,40}){0,2}/?\)")
+"""A name with its home: it is a program's, as no name of a run is."""
+
 _ASSIGNS = re.compile(r"`[^`]*[A-Za-z_][\w.]* ?[:=] ?\w")
 
 _SET = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?=\S)((?:(?!\1).)+)(?<=\S)\1")
 
 
 def _unset(cell: GridCell) -> GridCell:
+    if cell.text[:1] == "[" and len(cell.text) <= LONGEST and not _HOME.fullmatch(cell.text):
+        link = _LINK.fullmatch(cell.text)
+        cell = cell._replace(text=link[1].strip()) if link else cell
     while cell.text[-1:] in _SIGNS and len(cell.text) <= LONGEST:
         found = _SET.fullmatch(cell.text)
         if found is None or _ASSIGNS.match(cell.text):
