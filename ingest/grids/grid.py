@@ -16,6 +16,7 @@ from html import unescape
 from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
+from assay.ingest.vocabulary.label_forms import LONGEST_LABEL, in_words
 
 Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json", "wiki", "latex"]
 
@@ -270,10 +271,17 @@ def apart(grids: Sequence[Grid]) -> Iterator[Grid]:
     yield from sorted(kept, key=lambda grid: (grid.begin, grid.end))
 
 
+_STATISTICS = (
+    r"(?:median|p[0-9]{2}|min(?:imum)?|max(?:imum)?|best|worst|std(?:ev)?|last|first|total|peak)"
+)
+"""What numbers of the same may be besides means."""
+
+
 def without_fillers(grid: Grid) -> Grid:
-    """The grid without rows that hold nothing, or rules alone: below the titles among rows, which
-    they end, they stay, and hold nothing."""
+    """The grid without rows that hold nothing, or rules alone, and without the mean of its rows
+    below them: below the titles among rows, which they end, they stay, and hold nothing."""
     filler = [row.blank or _is_rule(row) for row in grid.rows]
+    filler[-1:] = [filler[-1] or _is_average(grid)] if filler else []
     if not any(filler):
         return grid
     if not any(not row.blank and _is_title(row) for row in grid.rows):
@@ -283,6 +291,26 @@ def without_fillers(grid: Grid) -> Grid:
     return replace(grid, rows=tuple(
         _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
     ))  # fmt: skip
+
+
+def _is_average(grid: Grid) -> bool:
+    """Whether the last row has the means of the others, and no name or setting of its own."""
+    if len(grid.rows) <= len(("one", "other")) or len(grid.rows[-1].cells) <= len(("mean",)):
+        return False
+    *names, last = (row.cells[0].text.strip("*_` :") if row.cells else "" for row in grid.rows)
+    told = [cell.text for cell in grid.rows[-1].cells[1:] if cell.text]
+    return (
+        _AVERAGE.fullmatch(last) is not None
+        and all(map(_OF_NUMBERS.fullmatch, told))
+        and not any(map(_STATISTIC.fullmatch, names))
+    )
+
+
+_AVERAGE = re.compile(r"(?:geo(?:metric)?[ -]?)?mean|average|avg\.?|平均", re.IGNORECASE)
+
+_STATISTIC = re.compile(rf"{_STATISTICS}\.?|sum|variance|n|count|平均|最大|最小", re.IGNORECASE)
+
+_OF_NUMBERS = re.compile(r"[*_~≈+]{0,4}-?[0-9][0-9.,]*(?: ?[A-Za-zµ%×/]{1,14})?[*_]{0,4}|[-–—]")
 
 
 def _is_rule(row: GridRow) -> bool:
@@ -301,9 +329,10 @@ FEWEST_LABELS = 2
 """Columns that a table has at least besides those that are set aside."""
 
 
-def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
+def without_asides(grid: Grid, *, learned: bool = True, again: Set[str] = frozenset()) -> Grid:
     """The grid without columns that number its rows, say nothing of them by their labels, or are
-    empty; `learned` is whether what was learned says nothing, as beside calls of kernels it may."""
+    empty; `learned` is whether what was learned says nothing, as beside calls of kernels it may,
+    `again` are labels by whose numbers other tables speak of the same rows."""
     if grid.labels or not grid.heads or not grid.rows:
         return grid
     labels = [label.strip("*_` ") for label in grid.header()]
@@ -311,7 +340,7 @@ def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
     aside = {at for at in behind if _SAYS_NOTHING.fullmatch(labels[at])}
     aside |= {at for at in behind if learned and _LEARNED.fullmatch(labels[at])}
     aside |= {at for at in behind if labels[at] and _is_empty(grid, at, labels[at])}
-    first = {0} if labels and _numbers_rows(grid, labels[0]) else set[int]()
+    first = {0} if labels and _numbers_rows(grid, labels[0], again) else set[int]()
     if len(labels) - len(aside | first) >= FEWEST_LABELS:
         aside |= first
     if not aside or len(labels) - len(aside) < FEWEST_LABELS:
@@ -319,6 +348,37 @@ def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
     heads = tuple(_kept(row, aside) for row in grid.heads)
     return replace(grid, heads=heads, rows=tuple(_behind(labels, row, aside) for row in grid.rows))
 
+
+def with_labels_in_words(grid: Grid) -> Grid:
+    """The grid with its labels in words (`in_words`), and without what says that numbers are means,
+    but where another label has something else of the same."""
+    if not grid.heads or grid.labels or grid.width > MOST_COLUMNS:
+        return grid
+    texts = [cell.text for row in grid.heads for cell in row.cells]
+    short = [text for text in texts if len(text) <= LONGEST_LABEL]
+    others = {_A_STATISTIC.sub("", text).casefold() for text in short if not _A_MEAN.search(text)}
+
+    def of_cell(cell: GridCell) -> GridCell:
+        text = _A_MEAN.sub("", cell.text) if len(cell.text) <= LONGEST_LABEL else cell.text
+        kept = not _LETTER.search(text) or text.casefold() in others
+        text = in_words(cell.text if kept else text)
+        return cell if text == cell.text else cell._replace(text=text)
+
+    heads = tuple(replace(row, cells=tuple(map(of_cell, row.cells))) for row in grid.heads)
+    return replace(grid, heads=heads)
+
+
+_A_MEAN = re.compile(
+    r"^(?:avg\.?|average|mean) (?=\S)|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$", re.IGNORECASE
+)
+"""What says that numbers are means, in front of a label or behind it."""
+
+_A_STATISTIC = re.compile(
+    rf"^{_STATISTICS}\.? (?=\S)|(?<=\S) ?[(\[]{_STATISTICS}\.?[)\]]$", re.IGNORECASE
+)
+"""What says that numbers are something else of the same."""
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 _SAYS_NOTHING = re.compile(
     r"(?:git )?(?:commit|sha|rev(?:ision)?|hash)(?: ?(?:hash|id|sha))?|PR|pull request|issue"
@@ -328,6 +388,8 @@ _SAYS_NOTHING = re.compile(
     r"|(?:slurm )?(?:job|run)[ _-]?id|(?:run |submitted |measured |tested )by"
     r"|(?:(?:avg\.?|average|mean|peak|max\.?|GPU|board) ){0,2}"
     r"(?:power(?: draw)?|temp(?:erature)?|energy)(?: ?[(\[][^()\[\]]{1,12}[)\]])?"
+    r"|(?:(?:total|training|cloud|est\.?) ){0,2}costs?(?: ?/ ?run)?"
+    r"(?: ?[(\[][^()\[\]]{1,12}[)\]])?"
     r"|LR|(?:(?:peak|max\.?) )?learning rate|weight decay|dropout|warm-?up(?: steps)?|学习率"
     r"|owner|author|contributor|submitter|reporter|contact"
     r"|提交|日志|链接|日期|作者|贡献者|随机种子|日付|担当者?|ログ|リンク",
@@ -337,8 +399,13 @@ _SAYS_NOTHING = re.compile(
 what no speed hangs on, and what it drew."""
 
 _LEARNED = re.compile(
-    r"(?:(?:final|train(?:ing)?|val(?:idation)?|eval(?:uation)?|test|LM|last|min|best)[. ]+){0,2}"
-    r"(?:loss|perplexity|PPL)|(?:训练|验证|最终)?(?:损失|困惑度)|loss ?值|損失",
+    r"(?:(?:final|train(?:ing)?|val(?:id(?:ation)?)?|dev|eval(?:uation)?|test|LM|last|min|best|avg"
+    r"|average|mean|overall)[. ]+){0,2}"
+    r"(?:loss|perplexity|PPL|score|acc(?:uracy)?\.?|top-?[15](?: acc(?:uracy)?\.?)?|F1|BLEU|ROUGE"
+    r"(?:-L)?|FID|WER|AUC|mAP|mIoU|(?:box|mask) AP|EM|exact match|reward|MMLU|GSM8K|HellaSwag)"
+    r"(?: ?[(\[](?:%|[↑↓]|avg\.?)[)\]]| ?[↑↓])?"
+    r"|(?:(?:training|total|number of|num\.?|# ?(?:of)?) ){0,2}epochs(?: trained)?"
+    r"|(?:训练|验证|最终)?(?:损失|困惑度|准确率|精度得分)|loss ?值|損失|正解率",
     re.IGNORECASE,
 )
 """A label over what came of training."""
@@ -350,10 +417,18 @@ _NUMBERS_ROWS = re.compile(
 )
 """A label over the numbers of rows."""
 
+_NAMED_BY_NUMBER = re.compile(
+    r"id|(?:run|exp(?:eriment|\.)?|trial|test|entry|config(?:uration)?|set-?up|case)"
+    r"(?: ?(?:#|no\.?|number|id))?",
+    re.IGNORECASE,
+)
+"""A label over numbers that may be the names of rows."""
 
-def _numbers_rows(grid: Grid, label: str) -> bool:
+
+def _numbers_rows(grid: Grid, label: str, again: Set[str]) -> bool:
     """Whether the first column numbers the rows of a grid, and says so."""
-    if not _NUMBERS_ROWS.fullmatch(label):
+    named = label not in again and _NAMED_BY_NUMBER.fullmatch(label)
+    if not named and not _NUMBERS_ROWS.fullmatch(label):
         return False
     texts = [row.cells[0].text for row in grid.rows if row.cells and not _is_title(row)]
     held = [text.strip("*_` .)") for text in texts if text]
