@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
@@ -364,12 +365,38 @@ def with_labels_in_words(grid: Grid) -> Grid:
         text = in_words(cell.text if kept else text)
         return cell if text == cell.text else cell._replace(text=text)
 
-    heads = tuple(replace(row, cells=tuple(map(of_cell, row.cells))) for row in grid.heads)
-    return replace(grid, heads=heads)
+    heads = [replace(row, cells=tuple(map(of_cell, row.cells))) for row in grid.heads]
+    return replace(grid, heads=tuple(_without_groups(heads)))
 
+
+def _without_groups(heads: Sequence[GridRow]) -> Iterator[GridRow]:
+    """Header rows without names of groups that say nothing of their columns (`Configuration` over
+    some, `Performance` over the others), and without those that hold nothing else."""
+    for row, below in pairwise(heads):
+        if len(row.cells) != len(below.cells):
+            yield row
+            continue
+        cells = tuple(
+            cell._replace(text="") if under.text != cell.text and _GROUP.fullmatch(cell.text)
+            else cell
+            for cell, under in zip(row.cells, below.cells, strict=True)
+        )  # fmt: skip
+        pairs = zip(cells, below.cells, strict=True)
+        if cells == row.cells or any(cell.text not in ("", under.text) for cell, under in pairs):
+            yield replace(row, cells=cells)
+    yield heads[-1]
+
+
+_GROUP = re.compile(
+    r"(?:(?:model|training|train|run|experiment(?:al)?) )?(?:config(?:uration)?s?|settings?|set-?up"
+    r"|parameters|hyper-?parameters)|(?:(?:training|measured) )?(?:performance|results?|metrics?)"
+    r"|measure(?:d|ments?)|(?:训练)?(?:配置|性能|结果|指标)|設定|結果",
+    re.IGNORECASE,
+)
+"""The name of a group of columns that says nothing of them."""
 
 _A_MEAN = re.compile(
-    r"^(?:avg\.?|average|mean) (?=\S)|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$", re.IGNORECASE
+    r"^(?:avg\.?|average|mean) (?=[a-z]{3})|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$", re.IGNORECASE
 )
 """What says that numbers are means, in front of a label or behind it."""
 

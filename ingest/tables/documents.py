@@ -195,8 +195,8 @@ _OTHER_WORDS = {"B", "h", "min", "x", "X", "×"}
 
 
 def _undivided(grid: Grid) -> Grid:
-    """A grid whose numbers have no blanks between their thousands, in its header as below it:
-    `38 420`, `**7 858**`, `4 213 (31.5)`; blanks of plain text keep cells apart."""
+    """A grid whose thousands stand without blanks or bars between them, in its header as below it:
+    `38 420`, `**7 858**`, `4 213 (31.5)`, `38_420`; blanks of plain text keep cells apart."""
     cells = (cell for row in (*grid.heads, *grid.rows) for cell in row.cells)
     if grid.syntax == "text" or not any(map(_IN_THOUSANDS.match, (c.text for c in cells))):
         return grid
@@ -212,13 +212,13 @@ def _undivided(grid: Grid) -> Grid:
 
 
 _IN_THOUSANDS = re.compile(
-    r"[*_~≈ ]{0,4}((?<![0-9])[1-9][0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,3})"
+    r"[*_~≈ ]{0,4}((?<![0-9])[1-9][0-9]{0,2}(?:[ _\u00a0\u2009\u202f][0-9]{3}){1,3})"
     r"(?:[.,][0-9]{1,3})?[*_ ]{0,4}"
     r"(?:[(\[（][^()\[\]（）]{1,24}[)\]）][*_ ]{0,4})?$"
 )
-"""A number with blanks between its thousands, and what stands in brackets behind it."""
+"""A number with blanks or bars between its thousands, and what stands in brackets behind it."""
 
-_BLANK = re.compile(r"\s")
+_BLANK = re.compile(r"[\s_]")
 
 
 def _in_strokes(grid: Grid) -> Grid:

@@ -34,8 +34,9 @@ def in_words(label: str) -> str:
     if len(label) > LONGEST_LABEL:
         return label
     if _CAMEL.fullmatch(label):
-        parts = [word.casefold() for word in _HUMPS.findall(label)]
-        return _joined(parts) if _TELLING & {*parts} or parts[-1] in _UNITS else label
+        humps = _HUMPS.findall(label)
+        parts = [word.casefold() for word in humps]
+        return _joined(parts) if _TELLING & {*parts} or humps[-1] in _UNITS else label
     if normalise(label) in spellings():
         return label
     if (parts := _parts(label)) and said(label) is None:
@@ -66,8 +67,8 @@ _TELLING = {
 }  # fmt: skip
 """Words one of which the names of settings and of measurements have, and no name of a program."""
 
-_UNITS = {"ms", "us", "gb", "gib", "mb", "mib"}
-"""Units at the end of a name that are no words themselves."""
+_UNITS = {"Ms", "Us", "Gb", "Gib", "Mb", "Mib"}
+"""Units at the end of a name of which the capitals are its words'."""
 
 _AS_PRINTED = {"ms": "ms", "s": "s", "sec": "s", "us": "us", "kb": "KB", "mb": "MB", "gb": "GB",
                "tb": "TB", "gib": "GiB", "mib": "MiB", "pct": "%", "percent": "%",
