@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.label_forms import LONGEST_LABEL, in_words
+from assay.ingest.vocabulary.words import said
 
 Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json", "wiki", "latex"]
 
@@ -350,9 +351,10 @@ def without_asides(grid: Grid, *, learned: bool = True, again: Set[str] = frozen
     return replace(grid, heads=heads, rows=tuple(_behind(labels, row, aside) for row in grid.rows))
 
 
-def with_labels_in_words(grid: Grid) -> Grid:
-    """The grid with its labels in words (`in_words`), and without what says that numbers are means,
-    but where another label has something else of the same."""
+def with_labels_in_words(grid: Grid, *, calls: bool = False) -> Grid:
+    """The grid with its labels in words (`in_words`), and without what says that numbers are means
+    where labels are not known with it, but where another has something else of the same; a mean in
+    microseconds is of `calls`."""
     if not grid.heads or grid.labels or grid.width > MOST_COLUMNS:
         return grid
     texts = [cell.text for row in grid.heads for cell in row.cells]
@@ -361,7 +363,12 @@ def with_labels_in_words(grid: Grid) -> Grid:
 
     def of_cell(cell: GridCell) -> GridCell:
         text = _A_MEAN.sub("", cell.text) if len(cell.text) <= LONGEST_LABEL else cell.text
-        kept = not _LETTER.search(text) or text.casefold() in others
+        kept = text != cell.text and (
+            not _LETTER.search(text)
+            or text.casefold() in others
+            or said(cell.text) is not None
+            or (not calls and _OF_CALLS.search(text) is not None)
+        )
         text = in_words(cell.text if kept else text)
         return cell if text == cell.text else cell._replace(text=text)
 
@@ -395,8 +402,11 @@ _GROUP = re.compile(
 )
 """The name of a group of columns that says nothing of them."""
 
+_OF_CALLS = re.compile(r"[(\[](?:us|[µμ]s|ns)[)\]]")
+
 _A_MEAN = re.compile(
-    r"^(?:avg\.?|average|mean) (?=[a-z]{3})|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$", re.IGNORECASE
+    r"^(?:avg\.?|average|mean) (?=[a-z]{3})|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$",
+    re.IGNORECASE,
 )
 """What says that numbers are means, in front of a label or behind it."""
 

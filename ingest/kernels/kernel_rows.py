@@ -637,7 +637,7 @@ def _grids(
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
         plainer = (
-            without_asides(without_fillers(with_labels_in_words(each)), learned=False)
+            without_asides(without_fillers(with_labels_in_words(each, calls=True)), learned=False)
             for each in found
         )
         return [upright(with_second_heads(pointed(each))) for each in plainer]
