@@ -114,7 +114,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    each = map(_under_title, apart(held or list(delimited_blocks(lines))))
+    each: Iterable[Grid] = map(_under_title, apart(held or list(delimited_blocks(lines))))
     if not declared:
         held = [*map(with_labels_in_words, map(with_units_below, each))]
         again = _spoken_of_again(held)
