@@ -13,9 +13,12 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
+from assay.ingest.vocabulary.label_forms import LONGEST_LABEL, in_words
+from assay.ingest.vocabulary.words import said
 
 Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json", "wiki", "latex"]
 
@@ -208,18 +211,18 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
 
 
 def unset(grid: Grid) -> Grid:
-    """A grid whose cells have no signs of Markdown around all of their text: a row in bold and
-    names in ticks are what they are without, and stand where they begin with them; in which face a
-    row is set, its line says.
+    """A grid whose cells have no signs of Markdown around all of their text: a row in bold, names
+    in ticks and links are what they are without, and stand where they begin with them; in which
+    face a row is set, its line says.
     A row of one cell alone, which its face may make a title, and code that assigns stay as set.
 
-    >>> texts = ("**`7B`**", "*12,5*", "**a** (**b**)", "`tp: 2`")
+    >>> texts = ("**`7B`**", "[*12,5*](a.log)", "**a** (**b**)", "`tp: 2`")
     >>> row = GridRow(Line(2, "", 1, {}), tuple(GridCell(text, 2, 3) for text in texts))
     >>> [row] = unset(Grid("markdown", 0, 3, (), (row,))).rows
     >>> [(cell.text, cell.column) for cell in row.cells]
     [('7B', 3), ('12,5', 3), ('**a** (**b**)', 3), ('`tp: 2`', 3)]
     """
-    if not any(cell.text[-1:] in _SIGNS for row in grid.rows for cell in row.cells):
+    if not any(cell.text[-1:] in _ENDS for row in grid.rows for cell in row.cells):
         return grid
     rows = (
         replace(row, cells=tuple(map(_unset, row.cells)))
@@ -231,12 +234,23 @@ def unset(grid: Grid) -> Grid:
 
 _SIGNS = ("*", "_", "`")
 
+_ENDS = (*_SIGNS, ")")
+
+_LINK = re.compile(r"\[(?![\^!])([^\[\]]+)\]\([^()\s]{1,400}\)")
+"""A cell that is a link: where it goes says nothing of its row."""
+
+_HOME = re.compile(r"\[[A-Za-z][\w.-]{2,30}\]\(https?://[^/()\s]{1,80}(?:/[\w-]{1,40}){0,2}/?\)")
+"""A name with its home: it is a program's, as no name of a run is."""
+
 _ASSIGNS = re.compile(r"`[^`]*[A-Za-z_][\w.]* ?[:=] ?\w")
 
 _SET = re.compile(r"(\*{1,3}|_{1,3}|`{1,2})(?=\S)((?:(?!\1).)+)(?<=\S)\1")
 
 
 def _unset(cell: GridCell) -> GridCell:
+    if cell.text[:1] == "[" and len(cell.text) <= LONGEST and not _HOME.fullmatch(cell.text):
+        link = _LINK.fullmatch(cell.text)
+        cell = cell._replace(text=link[1].strip()) if link else cell
     while cell.text[-1:] in _SIGNS and len(cell.text) <= LONGEST:
         found = _SET.fullmatch(cell.text)
         if found is None or _ASSIGNS.match(cell.text):
@@ -259,10 +273,17 @@ def apart(grids: Sequence[Grid]) -> Iterator[Grid]:
     yield from sorted(kept, key=lambda grid: (grid.begin, grid.end))
 
 
+_STATISTICS = (
+    r"(?:median|p[0-9]{2}|min(?:imum)?|max(?:imum)?|best|worst|std(?:ev)?|last|first|total|peak)"
+)
+"""What numbers of the same may be besides means."""
+
+
 def without_fillers(grid: Grid) -> Grid:
-    """The grid without rows that hold nothing, or rules alone: below the titles among rows, which
-    they end, they stay, and hold nothing."""
+    """The grid without rows that hold nothing, or rules alone, and without the mean of its rows
+    below them: below the titles among rows, which they end, they stay, and hold nothing."""
     filler = [row.blank or _is_rule(row) for row in grid.rows]
+    filler[-1:] = [filler[-1] or _is_average(grid)] if filler else []
     if not any(filler):
         return grid
     if not any(not row.blank and _is_title(row) for row in grid.rows):
@@ -272,6 +293,26 @@ def without_fillers(grid: Grid) -> Grid:
     return replace(grid, rows=tuple(
         _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
     ))  # fmt: skip
+
+
+def _is_average(grid: Grid) -> bool:
+    """Whether the last row has the means of the others, and no name or setting of its own."""
+    if len(grid.rows) <= len(("one", "other")) or len(grid.rows[-1].cells) <= len(("mean",)):
+        return False
+    *names, last = (row.cells[0].text.strip("*_` :") if row.cells else "" for row in grid.rows)
+    told = [cell.text for cell in grid.rows[-1].cells[1:] if cell.text]
+    return (
+        _AVERAGE.fullmatch(last) is not None
+        and all(map(_OF_NUMBERS.fullmatch, told))
+        and not any(map(_STATISTIC.fullmatch, names))
+    )
+
+
+_AVERAGE = re.compile(r"(?:geo(?:metric)?[ -]?)?mean|average|avg\.?|平均", re.IGNORECASE)
+
+_STATISTIC = re.compile(rf"{_STATISTICS}\.?|sum|variance|n|count|平均|最大|最小", re.IGNORECASE)
+
+_OF_NUMBERS = re.compile(r"[*_~≈+]{0,4}-?[0-9][0-9.,]*(?: ?[A-Za-zµ%×/]{1,14})?[*_]{0,4}|[-–—]")
 
 
 def _is_rule(row: GridRow) -> bool:
@@ -290,9 +331,10 @@ FEWEST_LABELS = 2
 """Columns that a table has at least besides those that are set aside."""
 
 
-def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
+def without_asides(grid: Grid, *, learned: bool = True, again: Set[str] = frozenset()) -> Grid:
     """The grid without columns that number its rows, say nothing of them by their labels, or are
-    empty; `learned` is whether what was learned says nothing, as beside calls of kernels it may."""
+    empty; `learned` is whether what was learned says nothing, as beside calls of kernels it may,
+    `again` are labels by whose numbers other tables speak of the same rows."""
     if grid.labels or not grid.heads or not grid.rows:
         return grid
     labels = [label.strip("*_` ") for label in grid.header()]
@@ -300,7 +342,7 @@ def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
     aside = {at for at in behind if _SAYS_NOTHING.fullmatch(labels[at])}
     aside |= {at for at in behind if learned and _LEARNED.fullmatch(labels[at])}
     aside |= {at for at in behind if labels[at] and _is_empty(grid, at, labels[at])}
-    first = {0} if labels and _numbers_rows(grid, labels[0]) else set[int]()
+    first = {0} if labels and _numbers_rows(grid, labels[0], again) else set[int]()
     if len(labels) - len(aside | first) >= FEWEST_LABELS:
         aside |= first
     if not aside or len(labels) - len(aside) < FEWEST_LABELS:
@@ -308,6 +350,72 @@ def without_asides(grid: Grid, *, learned: bool = True) -> Grid:
     heads = tuple(_kept(row, aside) for row in grid.heads)
     return replace(grid, heads=heads, rows=tuple(_behind(labels, row, aside) for row in grid.rows))
 
+
+def with_labels_in_words(grid: Grid, *, calls: bool = False) -> Grid:
+    """The grid with its labels in words (`in_words`), and without what says that numbers are means
+    where labels are not known with it, but where another has something else of the same; a mean in
+    microseconds is of `calls`."""
+    if not grid.heads or grid.labels or grid.width > MOST_COLUMNS:
+        return grid
+    texts = [cell.text for row in grid.heads for cell in row.cells]
+    short = [text for text in texts if len(text) <= LONGEST_LABEL]
+    others = {_A_STATISTIC.sub("", text).casefold() for text in short if not _A_MEAN.search(text)}
+
+    def of_cell(cell: GridCell) -> GridCell:
+        text = _A_MEAN.sub("", cell.text) if len(cell.text) <= LONGEST_LABEL else cell.text
+        kept = text != cell.text and (
+            not _LETTER.search(text)
+            or text.casefold() in others
+            or said(cell.text) is not None
+            or (not calls and _OF_CALLS.search(text) is not None)
+        )
+        text = in_words(cell.text if kept else text)
+        return cell if text == cell.text else cell._replace(text=text)
+
+    heads = [replace(row, cells=tuple(map(of_cell, row.cells))) for row in grid.heads]
+    return replace(grid, heads=tuple(_without_groups(heads)))
+
+
+def _without_groups(heads: Sequence[GridRow]) -> Iterator[GridRow]:
+    """Header rows without names of groups that say nothing of their columns (`Configuration` over
+    some, `Performance` over the others), and without those that hold nothing else."""
+    for row, below in pairwise(heads):
+        if len(row.cells) != len(below.cells):
+            yield row
+            continue
+        cells = tuple(
+            cell._replace(text="") if under.text != cell.text and _GROUP.fullmatch(cell.text)
+            else cell
+            for cell, under in zip(row.cells, below.cells, strict=True)
+        )  # fmt: skip
+        pairs = zip(cells, below.cells, strict=True)
+        if cells == row.cells or any(cell.text not in ("", under.text) for cell, under in pairs):
+            yield replace(row, cells=cells)
+    yield heads[-1]
+
+
+_GROUP = re.compile(
+    r"(?:(?:model|training|train|run|experiment(?:al)?) )?(?:config(?:uration)?s?|settings?|set-?up"
+    r"|parameters|hyper-?parameters)|(?:(?:training|measured) )?(?:performance|results?|metrics?)"
+    r"|measure(?:d|ments?)|(?:训练)?(?:配置|性能|结果|指标)|設定|結果",
+    re.IGNORECASE,
+)
+"""The name of a group of columns that says nothing of them."""
+
+_OF_CALLS = re.compile(r"[(\[](?:us|[µμ]s|ns)[)\]]")
+
+_A_MEAN = re.compile(
+    r"^(?:avg\.?|average|mean) (?=[a-z]{3})|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$",
+    re.IGNORECASE,
+)
+"""What says that numbers are means, in front of a label or behind it."""
+
+_A_STATISTIC = re.compile(
+    rf"^{_STATISTICS}\.? (?=\S)|(?<=\S) ?[(\[]{_STATISTICS}\.?[)\]]$", re.IGNORECASE
+)
+"""What says that numbers are something else of the same."""
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 _SAYS_NOTHING = re.compile(
     r"(?:git )?(?:commit|sha|rev(?:ision)?|hash)(?: ?(?:hash|id|sha))?|PR|pull request|issue"
@@ -317,6 +425,8 @@ _SAYS_NOTHING = re.compile(
     r"|(?:slurm )?(?:job|run)[ _-]?id|(?:run |submitted |measured |tested )by"
     r"|(?:(?:avg\.?|average|mean|peak|max\.?|GPU|board) ){0,2}"
     r"(?:power(?: draw)?|temp(?:erature)?|energy)(?: ?[(\[][^()\[\]]{1,12}[)\]])?"
+    r"|(?:(?:total|training|cloud|est\.?) ){0,2}costs?(?: ?/ ?run)?"
+    r"(?: ?[(\[][^()\[\]]{1,12}[)\]])?"
     r"|LR|(?:(?:peak|max\.?) )?learning rate|weight decay|dropout|warm-?up(?: steps)?|学习率"
     r"|owner|author|contributor|submitter|reporter|contact"
     r"|提交|日志|链接|日期|作者|贡献者|随机种子|日付|担当者?|ログ|リンク",
@@ -326,8 +436,13 @@ _SAYS_NOTHING = re.compile(
 what no speed hangs on, and what it drew."""
 
 _LEARNED = re.compile(
-    r"(?:(?:final|train(?:ing)?|val(?:idation)?|eval(?:uation)?|test|LM|last|min|best)[. ]+){0,2}"
-    r"(?:loss|perplexity|PPL)|(?:训练|验证|最终)?(?:损失|困惑度)|loss ?值|損失",
+    r"(?:(?:final|train(?:ing)?|val(?:id(?:ation)?)?|dev|eval(?:uation)?|test|LM|last|min|best|avg"
+    r"|average|mean|overall)[. ]+){0,2}"
+    r"(?:loss|perplexity|PPL|score|acc(?:uracy)?\.?|top-?[15](?: acc(?:uracy)?\.?)?|F1|BLEU|ROUGE"
+    r"(?:-L)?|FID|WER|AUC|mAP|mIoU|(?:box|mask) AP|EM|exact match|reward|MMLU|GSM8K|HellaSwag)"
+    r"(?: ?[(\[](?:%|[↑↓]|avg\.?)[)\]]| ?[↑↓])?"
+    r"|(?:(?:training|total|number of|num\.?|# ?(?:of)?) ){0,2}epochs(?: trained)?"
+    r"|(?:训练|验证|最终)?(?:损失|困惑度|准确率|精度得分)|loss ?值|損失|正解率",
     re.IGNORECASE,
 )
 """A label over what came of training."""
@@ -339,10 +454,18 @@ _NUMBERS_ROWS = re.compile(
 )
 """A label over the numbers of rows."""
 
+_NAMED_BY_NUMBER = re.compile(
+    r"id|(?:run|exp(?:eriment|\.)?|trial|test|entry|config(?:uration)?|set-?up|case)"
+    r"(?: ?(?:#|no\.?|number|id))?",
+    re.IGNORECASE,
+)
+"""A label over numbers that may be the names of rows."""
 
-def _numbers_rows(grid: Grid, label: str) -> bool:
+
+def _numbers_rows(grid: Grid, label: str, again: Set[str]) -> bool:
     """Whether the first column numbers the rows of a grid, and says so."""
-    if not _NUMBERS_ROWS.fullmatch(label):
+    named = label not in again and _NAMED_BY_NUMBER.fullmatch(label)
+    if not named and not _NUMBERS_ROWS.fullmatch(label):
         return False
     texts = [row.cells[0].text for row in grid.rows if row.cells and not _is_title(row)]
     held = [text.strip("*_` .)") for text in texts if text]

@@ -61,6 +61,20 @@ def with_second_heads(grid: Grid) -> Grid:
     return _headed(grid, head, texts)
 
 
+def with_units_below(grid: Grid) -> Grid:
+    """The grid with the units that its first row is of alone in its labels."""
+    if len(grid.heads) != 1 or len(grid.rows) < len(("units", "numbers")) or grid.labels:
+        return grid
+    row = grid.rows[0]
+    if len(row.cells) != grid.width or row.one or row.blank or row.cells[0].text:
+        return grid
+    lower = [_bare(cell) for cell in row.cells]
+    if any(len(text) > LONGEST for text in lower) or {*lower} <= {"", "x", "X", "×"}:
+        return grid  # crosses are no units
+    upper = [_bare(cell) for cell in grid.heads[0].cells]
+    return _with_units(grid, lower) if _units_below(upper, lower) else grid
+
+
 def _begins_below(grid: Grid, lower: Sequence[str]) -> bool:
     """Whether the labels of a table stand in its first row, below a header of nothing: each says
     something, none is data, and every other row has a number behind its first cell."""

@@ -24,6 +24,7 @@ from assay.ingest.grids.grid import (
     GridCell,
     GridRow,
     apart,
+    with_labels_in_words,
     without_asides,
     without_fillers,
 )
@@ -635,7 +636,10 @@ def _grids(
     among = list(delimited_blocks(lines)) if begin is None else []
     passes = [] if long else _printed_passes(lines, tables)
     if not long and (found := [*tool_csv(lines), *marked(lines), *among, *passes]):
-        plainer = (without_asides(without_fillers(each), learned=False) for each in found)
+        plainer = (
+            without_asides(without_fillers(with_labels_in_words(each, calls=True)), learned=False)
+            for each in found
+        )
         return [upright(with_second_heads(pointed(each))) for each in plainer]
     whole = _split(lines, tuples_apart(begin)) if begin is not None else None
     called = whole is not None and any(

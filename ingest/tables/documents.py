@@ -34,6 +34,7 @@ from assay.ingest.grids.grid import (
     GridRow,
     apart,
     unset,
+    with_labels_in_words,
     without_asides,
     without_fillers,
 )
@@ -43,6 +44,7 @@ from assay.ingest.grids.json_records import begins_json, fenced_records, json_re
 from assay.ingest.grids.latex_tables import latex_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
+from assay.ingest.grids.second_heads import with_units_below
 from assay.ingest.grids.stacked import stacked_tables
 from assay.ingest.grids.value_blocks import (
     labelled_lines,
@@ -65,7 +67,7 @@ from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.terms import configured_by, terms
 from assay.ingest.vocabulary.words import european, said
 
 _HEADING = re.compile(
@@ -112,10 +114,31 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         return
     held = marked(lines)
     held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
-    each = map(_under_title, apart(held or list(delimited_blocks(lines))))
-    each = each if declared else map(without_asides, map(without_fillers, each))
+    each: Iterable[Grid] = map(_under_title, apart(held or list(delimited_blocks(lines))))
+    if not declared:
+        held = [*map(with_labels_in_words, map(with_units_below, each))]
+        again = _spoken_of_again(held)
+        each = (without_asides(without_fillers(grid), again=again) for grid in held)
     found = map(_in_digits, map(_undivided, map(_in_strokes, map(_bracketed, each))))
     yield from _all_pointed(found, lines, declared=declared)
+
+
+def _spoken_of_again(grids: Iterable[Grid]) -> set[str]:
+    """The labels that open both tables of measurements and others, which speak of their rows."""
+    opened: tuple[set[str], set[str]] = set(), set()
+    for grid in grids:
+        label, *others = grid.header() or ("",)
+        opened[any(map(_is_measured, others))].add(label)
+    return opened[0] & opened[1]
+
+
+def _is_measured(label: str) -> bool:
+    """Whether a label says a quantity, not a setting."""
+    found = said(label)
+    return found is not None and found.field not in _SETTINGS
+
+
+_SETTINGS = frozenset(name for name, term in terms().items() if term.role == "configuration")
 
 
 def _in_sections(grid: Grid) -> bool:
@@ -172,8 +195,8 @@ _OTHER_WORDS = {"B", "h", "min", "x", "X", "×"}
 
 
 def _undivided(grid: Grid) -> Grid:
-    """A grid whose numbers have no blanks between their thousands, in its header as below it:
-    `38 420`, `**7 858**`, `4 213 (31.5)`; blanks of plain text keep cells apart."""
+    """A grid whose thousands stand without blanks or bars between them, in its header as below it:
+    `38 420`, `**7 858**`, `4 213 (31.5)`, `38_420`; blanks of plain text keep cells apart."""
     cells = (cell for row in (*grid.heads, *grid.rows) for cell in row.cells)
     if grid.syntax == "text" or not any(map(_IN_THOUSANDS.match, (c.text for c in cells))):
         return grid
@@ -189,13 +212,13 @@ def _undivided(grid: Grid) -> Grid:
 
 
 _IN_THOUSANDS = re.compile(
-    r"[*_~≈ ]{0,4}((?<![0-9])[1-9][0-9]{0,2}(?:[ \u00a0\u2009\u202f][0-9]{3}){1,3})"
+    r"[*_~≈ ]{0,4}((?<![0-9])[1-9][0-9]{0,2}(?:[ _\u00a0\u2009\u202f][0-9]{3}){1,3})"
     r"(?:[.,][0-9]{1,3})?[*_ ]{0,4}"
     r"(?:[(\[（][^()\[\]（）]{1,24}[)\]）][*_ ]{0,4})?$"
 )
-"""A number with blanks between its thousands, and what stands in brackets behind it."""
+"""A number with blanks or bars between its thousands, and what stands in brackets behind it."""
 
-_BLANK = re.compile(r"\s")
+_BLANK = re.compile(r"[\s_]")
 
 
 def _in_strokes(grid: Grid) -> Grid:
