@@ -597,6 +597,9 @@ _REASON = deferred(
     r"|since (?=(?:it|they|we|the|there|this|only|no|most|otherwise)\b"
     r"|[\w-]+ (?:is|was|were|are|has|had|does"
     r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))"
+    r"(?![^.;:]{3,90} (?:is|are|was|were) (?:always (?:on|used|enabled|applied|active)\b"
+    r"|(?:turned |switched )?(?:on|used|enabled|applied|active) (?:(?:in|for|on|with) (?:all|every"
+    r"|each)\b|throughout\b|everywhere\b)))"  # that is of these runs
     r"(?:[^;:]|:(?!\W*$))*",
     re.IGNORECASE,
 )
@@ -644,6 +647,8 @@ def without_reasons(sentence: str) -> str:
 
     >>> without_reasons("We use fp32 because fp16 overflows.").rstrip()
     'We use fp32'
+    >>> without_reasons("It is 4 because AC is on in all runs.").rstrip()
+    'It is 4 because AC is on in all runs.'
     """
     return _REASON.sub(lambda found: _blank(found[0]), sentence)
 
