@@ -185,6 +185,7 @@ def read_context(
     lines = _above_values(source, _of_these_runs(lines), taken)
     blocks, nest, items, preparing = blocks_in(lines), Nest(), Items(), Preparing()
     beside = _beside_tables(lines, blocks, taken, tabled)
+    worked_out = {blocks[n.number] for n in lines if n.number in blocks and _SUM.search(n.text)}
     named, again = NamedMachines(), Again(beside)
     variables, models = dict[str, Cell](), dict[str, Cell]()  # of a shell; said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
@@ -199,7 +200,10 @@ def read_context(
         variables = {} if heading else variables
         row = line.number in taken and not _TITLE_INSIDE.match(line.text)
         before, above = above, None
-        skipped = nest.aside(line, block) or preparing.holds(line, code=bool(block)) or row
+        skipped = (
+            nest.aside(line, block) or preparing.holds(line, code=bool(block)) or row
+            or (block is not None and block in worked_out)
+        )  # fmt: skip
         if skipped or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
@@ -244,6 +248,10 @@ def read_context(
             )  # fmt: skip
     _divide(context, lines, blocks, tabled, names)
     return _settled(context, lines, tabled or taken, taken, blocks)
+
+
+_SUM = re.compile(r"\|\s*bc\b")
+"""A line of a shell that works a number out of those above it, which are an example."""
 
 
 def _of_these_runs(lines: Sequence[Line]) -> list[Line]:
