@@ -46,6 +46,8 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bunder way\b|\b(?:will|to) follow\b|\bwill be (?:run|added)\b"
     r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next(?: up)?[:,]"
     r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
+    r"|\b(?:our|my) \[?(?:first|last|initial|original) (?:blog[ -]?)?(?:posts?|articles?|papers?"
+    r"|blogs?|reports?|write-?ups?)\b"
     r"|\bat first\b|^\W*(?:originally|initially|previously|formerly|back then|until recently)\b"
     r"|\b(?:for|till|until|by) (?:next (?:week|month|year|quarter)|tomorrow)\b|^\W*tomorrow\b"
     r"|\bon (?:our|my|the) (?:to-?do )?list\b|\byet to\b|\bstill (?:to be|running|missing|queued)\b"
