@@ -430,7 +430,7 @@ class Binder:
                     (other and name in OF_DEVICES)
                     or _spoken_for(name, found.get(name, row.get(name)), cell)
                     or of_another_count(name, cell, mine, row)
-                    or (name == "global_batch_tokens" and of_other_batches(cell, own))
+                    or (name == "global_batch_tokens" and of_other_batches(cell, own, values))
                 ):
                     continue
                 facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))

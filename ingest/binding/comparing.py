@@ -345,9 +345,13 @@ ABOUT = 0.1
 """Share by which the tokens of a step are rounded: `4M` are 4,194,304."""
 
 
-def of_other_batches(tokens: Cell, own: Said) -> bool:
-    """Whether the sequences of a step that a row prints, and their length, are other tokens."""
+def of_other_batches(tokens: Cell, own: Said, beside: Said) -> bool:
+    """Whether the sequences of a step that a row prints, and their length, are other tokens, or
+    others than those that are said `beside` the tokens."""
     batch, length = own.get("global_batch"), own.get("seq_len")
+    usual = beside.get("global_batch")
+    if batch and usual and usual.line == tokens.line and differs_from(batch, usual):
+        return True
     if batch is None or length is None:
         return False
     many, long, said = (number_of(cell) for cell in (batch, length, tokens))

@@ -431,7 +431,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "nodes"
     if name in _MACHINES and not names & _OF_SERVICES:
         return "nodes"
-    if name in _IN_SHORT and names & _OF_LAYOUTS - {name}:
+    beside = names & _OF_LAYOUTS - {name} or any(map(_LAYOUT.search, names))
+    if name in _IN_SHORT and (beside or label.strip() == "LBS"):  # in capitals of nothing else
         return _IN_SHORT[name]
     if name in _SHARDS and not any("replicate" in name for name in names):
         return "DP"
@@ -463,6 +464,9 @@ _OF_LAYOUTS = {
     "nhost", "nhosts", "numhosts", "numnodes",
 }  # fmt: skip
 """Labels beside which they are of a run."""
+
+_LAYOUT = re.compile(r"parallel|layout|并行|並列|병렬")
+"""In the labels of columns of whole layouts, beside which they are of one as well."""
 
 _SIZES_OF_IMAGES = {"trainimgsize", "inferimgsize"}
 """Labels of timm's benchmark, which none but it has."""

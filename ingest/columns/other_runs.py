@@ -46,6 +46,8 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bunder way\b|\b(?:will|to) follow\b|\bwill be (?:run|added)\b"
     r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next(?: up)?[:,]"
     r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
+    r"|\b(?:our|my) \[?(?:first|last|initial|original) (?:blog[ -]?)?(?:posts?|articles?|papers?"
+    r"|blogs?|reports?|write-?ups?)\b"
     r"|\bat first\b|^\W*(?:originally|initially|previously|formerly|back then|until recently)\b"
     r"|\b(?:for|till|until|by) (?:next (?:week|month|year|quarter)|tomorrow)\b|^\W*tomorrow\b"
     r"|\bon (?:our|my|the) (?:to-?do )?list\b|\byet to\b|\bstill (?:to be|running|missing|queued)\b"
@@ -612,6 +614,9 @@ _REASON = deferred(
     r"|since (?=(?:it|they|we|the|there|this|only|no|most|otherwise)\b"
     r"|[\w-]+ (?:is|was|were|are|has|had|does"
     r"|did|do|can|cannot|overflow\w*|diverge\w*|fail\w*|needs?|\w{3,}ed)\b))"
+    r"(?![^.;:]{3,90} (?:is|are|was|were) (?:always (?:on|used|enabled|applied|active)\b"
+    r"|(?:turned |switched )?(?:on|used|enabled|applied|active) (?:(?:in|for|on|with) (?:all|every"
+    r"|each)\b|throughout\b|everywhere\b)))"  # that is of these runs
     r"(?:[^;:]|:(?!\W*$))*",
     re.IGNORECASE,
 )
@@ -659,6 +664,8 @@ def without_reasons(sentence: str) -> str:
 
     >>> without_reasons("We use fp32 because fp16 overflows.").rstrip()
     'We use fp32'
+    >>> without_reasons("It is 4 because AC is on in all runs.").rstrip()
+    'It is 4 because AC is on in all runs.'
     """
     return _REASON.sub(lambda found: _blank(found[0]), sentence)
 

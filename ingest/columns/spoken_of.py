@@ -86,7 +86,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ),
     ("accumulation",): r"\baccum(?:ul\w+)?\b|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
     ("zero_stage", "sharding"): (
-        r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard(?:ed|ing)\b"
+        r"\bZeRO\b(?![ -]?bubble)|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard(?:ed|ing)\b"
         r"|\bshards? (?=(?:the|its|all|over|across|optimi|param|weight|grad|state))"
     ),
     ("recompute",): (

@@ -16,6 +16,7 @@ import polars as pl
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.blocks import Mask, Places
+from assay.ingest.vocabulary.devices import Device, only
 
 TAGGED = r"(?i:<h[1-6][\s>])"
 """Found in every heading of HTML, in polars' syntax."""
@@ -199,8 +200,40 @@ def of_set_up(title: str) -> bool:
     >>> of_set_up("## 環境とモデル"), of_set_up("## モデルとデータ"), of_set_up("## 모델 및 환경")
     (True, False, True)
     """
-    return _SET_UP.fullmatch(title) is not None
+    return _SET_UP.fullmatch(_OF_ALL_ROWS.sub("", title)) is not None
 
+
+_OF_ALL_ROWS = deferred(
+    r"\s?[(（\[](?:(?:the )?same (?:for|on|in) |for |of )?(?:all|every|each|所有|全部|全て"
+    r"|すべて|各|모든)[^()（）]{0,24}[)）\]]",
+    re.IGNORECASE,
+)
+"""Behind the words of a heading: it is of all rows, `优化策略（所有机型相同）`."""
+
+
+def set_up_on(title: str) -> Device | None:
+    """The one device that a heading names beside how things were set up on it: what is said below
+    is said of its rows.
+
+    >>> [set_up_on(title).text for title in ("#### A100环境配置", "## Set-up (8x H100 nodes)")]
+    ['A100', 'H100']
+    >>> set_up_on("## Setup"), set_up_on("## Results on H100"), set_up_on("## A100 and H100 setup")
+    (None, None, None)
+    """
+    device = only(title)
+    if device is None:
+        return None
+    rest = _ON_ITS_OWN.sub("", title.replace(device.text, "\ufffc"))
+    return device if of_set_up(rest) else None
+
+
+_ON_ITS_OWN = deferred(
+    r" ?[(（\[]?(?:(?:on|of|for|with|the|an?|our|one|NVIDIA|AMD|[0-9]+ ?[x×]?) )*"
+    r"(?:[0-9]+ ?[x×] ?)?\ufffc(?:[- ](?:GPUs?|nodes?|machines?|cluster|servers?|cards?))?"
+    r"[)）\]]?[ :-]{0,2}",
+    re.IGNORECASE,
+)
+"""A device in a heading, with the words around it that go with it."""
 
 _SET_ASIDE = deferred(
     r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future"

@@ -48,6 +48,7 @@ from assay.ingest.source.headings import (
     of_what_ran,
     part_of_set_up,
     precedes,
+    set_up_on,
 )
 from assay.ingest.source.notebook import above_outputs, is_notebook
 from assay.ingest.source.posts import author_of
@@ -86,7 +87,7 @@ from assay.ingest.statements.wrapped import (
     said_beside,
     with_sentence,
 )
-from assay.ingest.vocabulary.devices import SIGN, device_at, only, signed
+from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SAME = deferred(
@@ -184,6 +185,7 @@ def read_context(
     lines = _above_values(source, _of_these_runs(lines), taken)
     blocks, nest, items, preparing = blocks_in(lines), Nest(), Items(), Preparing()
     beside = _beside_tables(lines, blocks, taken, tabled)
+    worked_out = {blocks[n.number] for n in lines if n.number in blocks and _SUM.search(n.text)}
     named, again = NamedMachines(), Again(beside)
     variables, models = dict[str, Cell](), dict[str, Cell]()  # of a shell; said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
@@ -198,7 +200,10 @@ def read_context(
         variables = {} if heading else variables
         row = line.number in taken and not _TITLE_INSIDE.match(line.text)
         before, above = above, None
-        skipped = nest.aside(line, block) or preparing.holds(line, code=bool(block)) or row
+        skipped = (
+            nest.aside(line, block) or preparing.holds(line, code=bool(block)) or row
+            or (block is not None and block in worked_out)
+        )  # fmt: skip
         if skipped or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
@@ -243,6 +248,10 @@ def read_context(
             )  # fmt: skip
     _divide(context, lines, blocks, tabled, names)
     return _settled(context, lines, tabled or taken, taken, blocks)
+
+
+_SUM = re.compile(r"\|\s*bc\b")
+"""A line of a shell that works a number out of those above it, which are an example."""
 
 
 def _of_these_runs(lines: Sequence[Line]) -> list[Line]:
@@ -518,17 +527,23 @@ def _raise_set_ups(
     and for options alone, without a command that they are of.
     """
     rows, held = sorted(lines), _holding(context, lines)
+    on_one = _set_up_on_one(context)
     paths = {
         path for line, path in context.sections
         if of_set_up(context.titles[line]) or _of_script_of_model(path, context.titles)
+        or path in on_one
     } - held  # fmt: skip
     parents = {
-        path: _model_of_script(path, context.titles) or path[:-1] for path in paths
+        path: _model_of_script(path, context.titles) or _out_of(path, paths) for path in paths
     } | {
-        path: path[:-2] for line, path in context.sections
-        if (path[:-1] in paths and (path in paths or part_of_set_up(context.titles[line])))
-        or (path in paths and path[:-1] and introduces(context.titles[path[-2]]))
+        path: _out_of(path[:-1], paths) for line, path in context.sections
+        if path[:-1] in paths and path not in paths and part_of_set_up(context.titles[line])
+    } | {
+        path: path[:-2] for path in paths if path[:-1] and introduces(context.titles[path[-2]])
     }  # fmt: skip
+    for each in context.statements if on_one else ():
+        if on := next((on_one[p] for p in _around(each.section) if p in on_one), None):
+            context.commands_on |= {cell.line: on for cell in each.values.values()}
     written = _configurations(blocks, texts)
     if (only := _only_configuration(context, written, held, rows)) and only not in parents:
         parents[only] = only[:-1]
@@ -572,6 +587,30 @@ def _raise_set_ups(
         commands.get(id(each)) or replace(each, section=raised.get(id(each), each.section))
         for each in context.statements
     ]
+
+
+def _set_up_on_one(context: Context) -> dict[tuple[int, ...], Cell]:
+    """The sections on the set-up of one device, `#### A100 环境配置`, `## Set-up (8x H100)`, each
+    with that: its rows ran so, wherever they stand. None where several devices have one."""
+    found: dict[tuple[int, ...], Device] = {}
+    for line, path in context.sections:
+        if device := set_up_on(context.titles[line]):
+            found[path] = device
+    if len({device.key for device in found.values()}) > 1:
+        return {}
+    return {path: Cell(device.text, path[-1], 1) for path, device in found.items()}
+
+
+def _out_of(path: tuple[int, ...], paths: Set[tuple[int, ...]]) -> tuple[int, ...]:
+    """The section around one on the set-up and those around it that are on it as well."""
+    while path[:-1] in paths:
+        path = path[:-1]
+    return path[:-1]
+
+
+def _around(section: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """A section and those around it, innermost first."""
+    return (section[:depth] for depth in range(len(section), 0, -1))
 
 
 def _said_of_every_run(

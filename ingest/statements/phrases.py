@@ -488,6 +488,8 @@ def _but_for_what_is_not(line: Line) -> Line:
     line = line._replace(text=but_for_a_number(pairs_apart(line.text)))
     if "nless " in line.text or " except " in line.text:
         line = line._replace(text=_UNLESS_SAID.sub(_but_for_those, line.text))
+    if "xtend" in line.text:
+        line = line._replace(text=_EXTENDED.sub(_blank, line.text))
     if " against " in line.text:
         whole = _AGAINST.sub(lambda told: told[1].ljust(len(told[0])), line.text)
         line = line._replace(text=whole)
@@ -502,6 +504,13 @@ def _but_for_what_is_not(line: Line) -> Line:
         line = line._replace(text=_NOT_HERE.sub(lambda told: " " * len(told[0]), line.text))
     return line
 
+
+_EXTENDED = deferred(
+    r"\bextend(?:s|ed|ing)? (?:it|this|that|them|(?:the|our) [\w-]+) (?:further )?to"
+    r" [^.;,:()]{1,60}",
+    re.IGNORECASE,
+)
+"""What some of the runs had that a sentence tells of: `and to extend it to ZeRO stage 3`."""
 
 _OF_THE_HOST = deferred(
     r"(?: and| with|,)? more than [0-9]+ ?[GT]i?B (?:of )?(?:CPU |host |system )?(?:RAM|memory)\b",
@@ -880,6 +889,8 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         told = [part for part in told if part.name != "micro_batch"]
         told.append(Part("micro_batch", micro[1], micro.start(1)))
     told += _coded(text)
+    if any(part[:2] == ("sharding", "FSDP") for part in told):  # in whatever way
+        told = [part for part in told if part[:2] != ("sharding", "FULL_SHARD")]
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):

@@ -492,7 +492,8 @@ def _said_at(
     mine = _alike(s for s in spoken if s.section == each.section)
     asked = bool(each.only) and each.only.isdisjoint(mine)  # of what its section has not said
     if len(mine.keys() & SETTINGS) >= LEAST and not asked:
-        return {}  # which hold here anyway
+        of_one = any("model" in s.values for s in spoken if s.section == each.section)
+        return mine if of_one else {}  # which hold here anyway, but for other models
     for _, path in reversed([held for held in sections if held[0] < each.line]):
         if path == each.section or path == each.section[: len(path)]:
             continue

@@ -310,7 +310,7 @@ _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?:-layer)?(?: any)?(?: (?:form|kind|sort) of)?"
     r" (?:(?:op|per-op|layer|block"
     r"|attention) )?(?:activation )?"
-    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?checkpointing|"
+    r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?check-?pointing|"
     r"(?:activation|gradient) checkpoints|(?:(?:activation|gradient|act\.?"
     r"|grad\.?)[ -])?ckpt(?:ing)?"
     r"|(?-i:AC))\b(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides|when"
@@ -320,8 +320,9 @@ _RECOMPUTED = deferred(
     r"| (?:for|on|in) (?:the |those |all )?(?:larger?|largest|bigg(?:er|est)|small(?:er|est)?)\b"
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
-    r"|\b(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) checkpointing"
-    r"|remat(?:eriali[sz]ation)?|(?-i:AC)(?= (?:mode|policy)\b))(?: (?:policy|mode|granularity))?"
+    r"|(?<![\w-])(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) check-?pointing"
+    r"|remat(?:eriali[sz]ation)?|(?-i:AC)(?= (?:mode|policy)\b))"
+    r"(?:[ _-](?:policy|mode|granularity))?"
     r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
     r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none|off)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
@@ -337,6 +338,19 @@ _RECOMPUTED = deferred(
     r"|these|our))",
     re.IGNORECASE,
 )
+
+_SAC = deferred(
+    r"(?<![\w-])(?<!no )(?<!without )(?<!w/o )"
+    r"(?P<op>(?:(?i:per[ -]op(?:erator)?|op(?:erator)?(?:[ -]level)?|selective)[ -])?)SAC"
+    r"(?![\w-])(?! ?\(?(?:every|each|[2-9]|off\b|is off|or\b|vs))"
+)
+"""Selective activation checkpointing in short: `FSDP2, per-op SAC`, `FSDP + SAC`."""
+
+_OF_TRAINERS = deferred(r"\b(?:[FH]SDP[12]?|AC|torch\.compile|fully_shard)\b")
+"""Words beside which the short name alone is that."""
+
+_AGENTS = deferred(r"\b(?:RL|actors?|agents?|PPO|TD3|DDPG|polic(?:y|ies)|replay|Hopper-v)\b")
+"""Words beside another algorithm of that name."""
 
 _CHECKPOINTED = deferred(
     r"\b(?:(?:gradient|activation)[ -](?:check-?points?(?:ing)?|recomput\w+|remateriali[sz]ation)"
@@ -1209,7 +1223,8 @@ def computed_again(text: str) -> bool:
     """
     if not _OF_RECOMPUTATION.search(text) and "ccumul" not in text:
         return False
-    items = _SWITCHES_APART.split(_UNLESS.sub("", _ASIDE.sub("", text)).strip(" .,;:*-。"))
+    text = _UNLESS.sub("", _FOR_THAT.sub("", _ASIDE.sub("", text)))
+    items = _SWITCHES_APART.split(text.strip(" .,;:*-。"))
     return all(_is_switch(_BY_US.sub("", item, count=1).strip(" *_`")) for item in items)
 
 
@@ -1245,6 +1260,9 @@ _UNLESS = deferred(
 )
 """How a sentence begins that is of every run."""
 
+_FOR_THAT = deferred(r"^[^.;]{3,80}?\b(?:because|since|as)(?: of)?\s", re.IGNORECASE)
+"""How a sentence begins that has a switch as its reason: `The factor is 4 because …`."""
+
 _BY_US = deferred(
     r"\W*(?:(?:here|throughout|below|in (?:all|every|each) (?:runs?|experiments?|cases?)),? ?)?"
     r"(?:we|I|(?:(?:all|every|each|the|our|these)(?: of)?(?: the| our| these)? )?(?:runs?|models?"
@@ -1273,6 +1291,7 @@ _ASIDE = deferred(
     r"| otherwise)?)?\W{0,4}"
     r"(?:(?:for|in|on) (?:all|every|each|both|any)(?: of)?(?: the| these)?"
     r"(?: (?:runs?|models?|cases?|rows?|experiments?|results?))?(?: above| below)?"
+    r"(?: (?:of|in|on) (?:this|the) (?:document|page|section|file|report|read-?me|note|table))?"
     r"|everywhere|throughout|here|in the (?:above|below|runs|rows|table)(?: above"
     r"| below)?)?\W{0,4}$",
     re.IGNORECASE,
@@ -1348,6 +1367,9 @@ def _blank(found: re.Match[str]) -> str:
 def switched(text: str) -> Iterator[Part]:
     """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
     text = _WHETHER.sub(_blank, text) if _OF_RECOMPUTATION.search(text) else text
+    for some in _SAC.finditer(text) if "SAC" in text and not _AGENTS.search(text) else ():
+        if some["op"] or _OF_TRAINERS.search(text):
+            yield Part("recompute", "selective", some.start())
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()

@@ -40,8 +40,8 @@ _PARTS = (
     r"|(?:radient|grad\.) accumulation|accumulation de[ls]? |radienten-?[Aa]kkum|accumulo de?i"
     r"|(?i:\b(?:layers?|blocks?) (?:(?:is|are|was|were|gets?) )?(?:\w+ )?"
     r"(?:check-?p|re-?comp|remat))",
-    r"(?i:(?:recomput\w*|check-?point\w*|(?-i:\bAC)\b)(?: (?:mode|policy))?[*_.]{0,3}[:=]? ?"
-    r"[*_]{0,2}(?:full|sele|none|off|on\b))",
+    r"(?i:(?:recomput\w*|check-?point\w*|(?-i:\bAC)\b)(?:[ _-](?:mode|policy|granularity))?"
+    r"[*_.]{0,3}[:=]? ?[*_]{0,2}(?:full|sele|none|off|on\b))",
     r"tates?,? (?:and (?:gradients|parameters|weights) )?(?:alone |only )?(?:are|were) (?:all "
     r"|only )?"
     r"(?:sharded|partitioned)",
@@ -50,7 +50,7 @@ _PARTS = (
     r"再計算|チェックポイント|勾配の?[累蓄]積|[누축]적",
     r"[a-z][-_][0-9.]{1,5}[bBmM]\b",
     r"\bSDPA\b|caled[-_ ]dot[-_ ]product|[Ff]lash[ -]?[Aa]tt|ttention[ _](?:back|impl|kern)"
-    r"|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)",
+    r"|[0-9]M[ -]tok|(?i:\brecomput\w+ only\b)|\bSAC\b|(?i:check-pointing (?:is|was|on)\b)",
     r"\b[TPDCE]P (?:and [TPDCE]P )?(?:(?:sizes?|degrees?|is|was|are|were|at|of|both|to) )+[0-9]",
     r"(?i:world size (?:of )?[0-9]|micro-?batch(?:es)? of|\bstage-[0-3]\b|朴素实现)",
     r"(?i:\bno (?:act\w*\.? )?ckpt|\b(?:act|grad)\w*\.?[ -](?:ckpt|checkp|recomp))",

@@ -19,7 +19,7 @@ from assay.ingest.columns.other_runs import GOES_ON, IS_OPEN, of_these_runs, sen
 from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, reproduces, reproduces_all
+from assay.ingest.source.headings import of_set_up, reproduces, reproduces_all, set_up_on
 from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
@@ -65,13 +65,17 @@ class Items:
             self.aside = blank or (not heading and _OF_ELSE.match(line.text) is not None)
         if heading:
             apart = _OF_OPTIONS.search(_OF_HARDWARE_TOO.sub("", line.text))
-            self.headed = self.opened = not apart and of_set_up(line.text)
+            self.headed = self.opened = not apart and _of_set_up(line.text)
         elif line.text.strip() and not item:
             if not line.text.startswith(("  ", "\t")):
                 self.opened = self.headed or _OPENS.match(line.text) is not None
         elif self.opened and line.text.strip() and not line.prefix:
             return _said_by(line)
         return {}
+
+
+def _of_set_up(title: str) -> bool:
+    return of_set_up(title) or set_up_on(title) is not None
 
 
 _OF_OPTIONS = deferred(
