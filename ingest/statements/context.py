@@ -133,6 +133,7 @@ class Context:
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
     references: list[Reference] = field(default_factory=list)  # to how other runs were set up
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
+    going_on: set[int] = field(default_factory=set)  # headings over what is set up as above them
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     later: dict[int, frozenset[str]] = field(default_factory=dict)
     """Fields that a line below tables says of runs that came after theirs, by that line."""
@@ -271,7 +272,12 @@ def _note(context: Context, before: Line | None, line: Line | None, section: Seq
         context.stacked.pop()
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
+    if section and _AS_ABOVE.search(line.text):
+        context.going_on.add(section[-1])
 
+
+_AS_ABOVE = deferred(r"\b(?:as|like) (?:above|before)\b|同上", re.IGNORECASE)
+"""Beside what sections have in common with those above them, and what they have not."""
 
 _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
 """A line in bold that stands for a heading."""
