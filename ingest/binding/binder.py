@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
@@ -195,7 +195,6 @@ class Binder:
             and _subject(each, named) not in named
         ]  # fmt: skip
         self._host = host([each for each in self.statements if each.host])
-        self._device = {"gpu": context.device} if context.device else {}
         self._above: dict[Section, dict[str, Cell | None]] = {}
         self._met: set[Section] = set()  # sections with steps of a run
         self._titled: dict[int, frozenset[str]] = {}
@@ -249,7 +248,7 @@ class Binder:
         }
         self._fewest = fewest_devices(rows)
         self._says_anything = bool(
-            every or context.assumed or context.device or context.model or context.programs
+            every or context.assumed or context.devices or context.models or context.programs
         )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
@@ -584,30 +583,33 @@ class Binder:
         machines = only_of(page.machines, OF_MACHINES) if tabled else page.machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
         programs = self.context.programs if tabled else {}
-        at = next((at for at in reversed(section) if at in programs), 0)
         if tabled or not self._met_others(section):
             uniform = page.uniform if tabled else self._uniform
             apart = tabled and ("seq_len" in page.own or self._is_apart(section))
             dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
-            if "program" in page.own or self._names_another(uniform.get("program")):
+            if "program" in page.own or self._names_another(uniform.get("program"), section):
                 dropped.add("program")
             yield without(uniform, dropped), ASSUMED_LAWS["uniform"]
         if tabled:
-            device = {
-                n: cell for n, cell in self._device.items() if self._of_these(cell.line, section)
-            }
-            yield device, LAW
-            model = self.context.model
+            device = self._of_part(self.context.devices, section)
+            yield ({"gpu": device} if device else {}), LAW
+            model = self._of_part(self.context.models, section)
             if model and not any(is_said(row.get(name)) for name in NAMING):
-                yield {"model": model} if self._of_these(model.line, section) else {}, OF_MODEL
+                yield {"model": model}, OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
-            named = programs.get(at)
-            mine = named is not None and self._of_these(named.line, section)
-            yield {"program": named} if named and mine else {}, OF_PROGRAM
+            named = self._of_part(programs, section)
+            yield {"program": named} if named else {}, OF_PROGRAM
+
+    def _of_part(self, named: Mapping[int, Cell], section: Section) -> Cell | None:
+        """The cell of the innermost heading over a row that has one, or that of the document, where
+        what it stands in means the row."""
+        at = next((at for at in reversed(section) if at in named), 0)
+        cell = named.get(at)
+        return cell if cell and self._of_these(cell.line, section) else None
 
     def _of_these(self, line: int, section: Section) -> bool:
         """Whether rows of a section may be meant by a line that names no rows: what is said there
@@ -640,10 +642,14 @@ class Binder:
         of_one = length is not None and length.line in self.context.commands
         return self._are_apart(uniform, () if of_one else section)
 
-    def _names_another(self, program: Cell | None) -> bool:
-        """Whether the document, or a section of it, says to train with another program than one."""
+    def _names_another(self, program: Cell | None, section: Section) -> bool:
+        """Whether the document, or a section of it that means the rows of one, says to train with
+        another program than one."""
         name = program.text.partition(" ")[0] if program else ""
-        return any(each.text.partition(" ")[0] != name for each in self.context.programs.values())
+        return any(
+            each.text.partition(" ")[0] != name
+            for each in self.context.programs.values() if self._of_these(each.line, section)
+        )  # fmt: skip
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than

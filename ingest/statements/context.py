@@ -31,7 +31,7 @@ from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.counted_machines import one_of_each
 from assay.ingest.prose.notebook_code import LAW as OF_HOST
 from assay.ingest.prose.notebook_code import in_notebook
-from assay.ingest.prose.only_device import only_device
+from assay.ingest.prose.only_device import by_parts, only_device
 from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
 from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, paragraphs, scoped
@@ -86,7 +86,7 @@ from assay.ingest.statements.wrapped import (
     said_beside,
     with_sentence,
 )
-from assay.ingest.vocabulary.devices import SIGN, device_at, only, signed
+from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SAME = deferred(
@@ -138,8 +138,9 @@ class Context:
     later: dict[int, frozenset[str]] = field(default_factory=dict)
     """Fields that a line below tables says of runs that came after theirs, by that line."""
     measured: Set[int] = frozenset()  # lines with rows of tables, whoever reads them
-    device: Cell | None = None  # the one that a document with tables names
-    model: Cell | None = None  # the one that its author says to train
+    devices: Mapping[int, Cell] = field(default_factory=dict)
+    """The one that a document with tables names, at 0, or one of its sections, by the heading."""
+    models: Mapping[int, Cell] = field(default_factory=dict)  # that the author says to train, too
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
     programs: Mapping[int, Cell] = field(default_factory=dict)  # that trained, by section
 
@@ -177,8 +178,8 @@ def read_context(
         measured=measured,
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
-        device=only_device(lines, tabled) if tabled else None,
-        model=only_model(lines, tabled) if tabled else None,
+        devices=by_parts(only_device, lines, tabled, devices) if tabled else {},
+        models=by_parts(only_model, lines, tabled, model_named) if tabled else {},
         formats=other_formats(lines, tabled) if tabled else {},
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
