@@ -551,7 +551,8 @@ _TOLD_BY = ("ork", "eport", "laim", "nnounce", "esults", "umbers", "enchmarks", 
 """Parts of words one of which is in every such sentence."""
 
 _ON_A_PAGE = deferred(
-    r"^(?=.*(?:\]\([^()]{0,120}\.(?:md|rst|html?)\b|:(?:doc|ref):`|[\w/-]\.(?:md|rst)\b"
+    r"^(?!.*\b(?:below|above|following|this page|here|[Tt]able)\b)"
+    r"(?=.*(?:\]\([^()]{0,120}\.(?:md|rst|html?)\b|:(?:doc|ref):`|[\w/-]\.(?:md|rst)\b"
     r"|\b(?:another|an? (?:own|separate)|(?:its|their) own) (?:page|document|file)\b))"
     r"\W*(?:(?:The |Our |For )?(?:[\w.-]+ ){0,3}?"
     r"(?:[Rr]esults|[Nn]umbers|[Bb]enchmarks|[Ff]igures|[Mm]easurements)\b"
