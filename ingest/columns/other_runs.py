@@ -563,18 +563,44 @@ _LIKEWISE = deferred(
 `Prior work reports 38% of peak; Megatron-LM on A100 reaches 52%`."""
 
 
+_TOLD_BY = ("ork", "eport", "laim", "nnounce", "esults", "umbers", "enchmarks", "igures",
+            "easurements")  # fmt: skip
+"""Parts of words one of which is in every such sentence."""
+
+_ON_A_PAGE = deferred(
+    r"^(?!.*\b(?:below|above|following|this page|here|[Tt]able)\b)"
+    r"(?=.*(?:\]\([^()]{0,120}\.(?:md|rst|html?)\b|:(?:doc|ref):`|[\w/-]\.(?:md|rst)\b"
+    r"|\b(?:another|an? (?:own|separate)|(?:its|their) own) (?:page|document|file)\b))"
+    r"\W*(?:(?:The |Our |For )?(?:[\w.-]+ ){0,3}?"
+    r"(?:[Rr]esults|[Nn]umbers|[Bb]enchmarks|[Ff]igures|[Mm]easurements)\b"
+    r"(?: (?:on|for|of|with|from)\b)?[^.;:|]{0,60}?"
+    r"(?:\b(?:are|is|were) (?:kept |listed |given |reported |documented |now )?(?:in|on|at)"
+    r"|\b(?:can be|are) found\b|\b(?:have|has|were|are) moved\b|\bhave (?:an?|their own) page\b"
+    r"|,? (?:please )?see\b)"
+    r"|(?:Please )?[Ss]ee .{2,160}\bfor (?:the |our )?(?:[\w.-]+ ){0,3}?"
+    r"(?:results|numbers|benchmarks|figures|measurements)\b)",
+)
+"""A sentence that says on which other page results are: they are not those of this one."""
+
+
 def unreported(text: str) -> str:
-    """A text with blanks for what it tells of others as published by them.
+    """A text with blanks for what it tells of others as published by them, and for what it says to
+    stand on another page.
 
     >>> unreported("Prior work reports 38%; Foo-LM on A100 reaches 52%; we use V100.").strip()
     'we use V100.'
     >>> unreported("We use V100. Foo et al. reported 38% on A100.").strip()
     'We use V100.'
+    >>> unreported("We use V100. Results on P40 are kept in :doc:`p40`.").strip()
+    'We use V100.'
     """
-    if "ork" not in text and "eport" not in text and "laim" not in text and "nnounce" not in text:
+    if not any(word in text for word in _TOLD_BY):
         return text
     told, goes_on = list[str](), False
     for sentence in sentences(text):
+        if _ON_A_PAGE.match(sentence):
+            told.append(_blank(sentence))
+            continue
         named = _REPORTED.search(sentence) or (goes_on and _LIKEWISE.match(sentence))
         theirs = bool(named) and not (_OF_OURS.search(sentence) or _TURNS.search(sentence))
         told.append(_blank(sentence) if theirs else sentence)

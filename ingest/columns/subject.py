@@ -306,7 +306,8 @@ def of_runs(
     )  # fmt: skip
     if spread and several():  # kernels and devices are measured one at a time
         return True
-    if document and "memory" in held and said and words & {"usage", "used", "consumption"}:
+    used = words & {"usage", "used", "consumption"} or _OF_MEMORY.search(heading)
+    if document and "memory" in held and said and used:
         return True
     beside = words & BATCH or any(generic(column) for column in columns)
     beside = beside or any(times_an_epoch(c.label) for c in columns)
@@ -318,6 +319,13 @@ def of_runs(
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or peaked or own
     return (plain or told()) and not of_machines  # what each of them has
 
+
+_OF_MEMORY = re.compile(
+    r"\bmemory\b.{0,24}\b(?:benchmarks?|usage|used|consumption|footprint|measure[a-z]{1,6})\b"
+    r"|\b(?:measured|used|peak|maximum) (?:[A-Z]PU |device )?memory\b",
+    re.IGNORECASE,
+)
+"""A heading of how much memory runs took: `U-Net memory benchmark`."""
 
 _OF_A_WHOLE_RUN = re.compile(
     r"latency ?[(\[,]? ?(?:in )?(?:min(?:ute)?s?|h(?:ou)?rs?|h|days?)\.?[)\]]?"

@@ -25,7 +25,10 @@ class CollectiveTable(pa.DataFrameModel):
         ["library", "backend", "comm_library", "implementation", "impl", "kernel"],
         meaning="library or algorithm that exchanged the messages, as printed",
     )
-    op: str = named(["op", "op_name", "operation", "collective"], nullable=False)
+    op: str = named(
+        ["op", "op_name", "operation", "collective", "collective_name", "collective_type",
+         "collective_op", "comm_op", "comm_type", "primitive"], nullable=False,
+    )  # fmt: skip
     ranks: int = logged(
         [
             "num_gpus",
@@ -37,12 +40,26 @@ class CollectiveTable(pa.DataFrameModel):
             "number of processors",
             "number of gpus",
             "number of ranks",
+            "num_ranks",
+            "num_workers",
+            "n_workers",
+            "workers",
+            "num_devices",
+            "n_devices",
+            "n_gpus",
+            "ngpus",
+            "num_processes",
+            "n_processes",
+            "processes",
+            "nprocs",
+            "num_procs",
         ],
         kind="exact",
         ge=1,
     )
     ranks_per_node: int = logged(
-        ["ranks_per_node", "gpus_per_node"], kind="exact", ge=1, nullable=True,
+        ["ranks_per_node", "gpus_per_node", "devices_per_node", "workers_per_node",
+         "procs_per_node", "local_world_size", "ppn"], kind="exact", ge=1, nullable=True,
         meaning="how many of the ranks share a node",
     )  # fmt: skip
     elements: int = logged(
@@ -50,7 +67,10 @@ class CollectiveTable(pa.DataFrameModel):
          "size (# of elements)"], kind="exact", ge=0, nullable=True,
     )  # fmt: skip
     bytes: int = logged(
-        ["bytes", "size_bytes", "message_bytes", "size_B", "payload_bytes"], kind="exact",
+        ["bytes", "size_bytes", "message_bytes", "size_B", "payload_bytes",
+         "msg_size_bytes", "message_size_bytes", "size_in_bytes", "data_size_bytes",
+         "tensor_size_bytes", "tensor_bytes", "buffer_size_bytes", "msg_bytes", "num_bytes",
+         "nbytes"], kind="exact",
         unit="B", ge=0, nullable=True,
     )  # fmt: skip
     time: float = logged(
@@ -109,6 +129,13 @@ FORMAT = Format(
         "time_stats.",
         "ranks",
         "world_size",
+        "orkers",
+        "num_devices",
+        "rocesses",
+        "procs",
+        "ollective",
+        "comm_op",
+        "primitive",
         "busbw",
         "BusBW",
         "AlgBW",
@@ -158,6 +185,10 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^|:=]*[,;\t][^|:=]*(gpus|ranks|world_size|time_stats\.)[^|:=]*[,;\t]"
+    r"|^\W?(?:[^|:=]*[,;\t] ?)?\"?(?:#|n(?:um)?_?)?"
+    r"(?:gpus|ranks|world_size|workers|devices|proc(?:esse)?s)\"?(?:[,;\t][^|:=]*)?$"
+    r"|^\W?(?:[^|:=]*[,;\t] ?)?\"?(?:collective(?:[ _](?:op|name|type))?|comm_op|primitive)\"?"
+    r"[,;\t][^|:=]*$"
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)(?:o(?:rithm)?)?[ _]?(?:bw|bandwidth)|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
     r"|\b(?:bus|alg(?:orithm)?) ?(?:bw|bandwidths?)\b[^|]{0,24}\b[gmt]i?b/s"

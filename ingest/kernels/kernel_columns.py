@@ -26,6 +26,7 @@ from assay.ingest.kernels.kernel_labels import (
     measured_as,
     placed,
     says_how_fast,
+    size_with_unit,
 )
 from assay.ingest.kernels.kernel_rates import (
     BARE_NUMBER,
@@ -70,7 +71,12 @@ from assay.ingest.numbers.printed import whole
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
-from assay.ingest.tables.csv_sections import CsvTable, of_whoever, timed
+from assay.ingest.tables.csv_sections import (
+    CsvTable,
+    of_one_statistic,
+    of_whoever,
+    timed,
+)
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 
@@ -241,6 +247,10 @@ def _of_labels(grid: Grid, schema: Schema, bare: Column | None) -> list[Column]:
     labels = [plain(label) for label in grid.header()]
     columns = [placed(label, schema, bare) for label in labels]
     named = of_whoever(labels, [each.spec for each in columns])
+    alone = [None if each.aside else spec for each, spec in zip(columns, named, strict=True)]
+    best = of_one_statistic(labels, alone)
+    named = [spec if each.aside else one
+             for each, spec, one in zip(columns, named, best, strict=True)]  # fmt: skip
     return [each if spec is each.spec else Column()
             for each, spec in zip(columns, named, strict=True)]  # fmt: skip
 
@@ -499,33 +509,44 @@ def _of_images(grid: Grid, columns: Sequence[Column]) -> list[Column]:
 _OTHER_LETTERS = ({"W", "H"}, {"H", "D"}, {"H", "K", "V"}, {"K", "V"})
 
 
-_OF_VIDUR = re.compile(r"time_stats\.(\w+)\.median")
+_OF_VIDUR = re.compile(
+    r"time_stats[./](\w+?)[./](median|mean|p50|avg|average)"
+    r"(?:[ _.]?[(\[]?(s|ms|us|µs|ns)[)\]]?)?",
+)
 
 
 def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of a table of vidur's profiler, which names its operators and never its units.
+    """Columns of a table of vidur's profiler, which names its operators and seldom its units; of
+    several numbers of one operator the median is its time.
 
     Source: github.com/microsoft/vidur, whose predictor takes `time_stats` for milliseconds and the
     `size` of a collective for bytes.
     """
     made, own = list(columns), fields(schema)
     labels = [plain(label) for label in grid.header()]
-    timed_by = {at: found[1] for at, label in enumerate(labels)
-                if (found := _OF_VIDUR.fullmatch(label))}  # fmt: skip
-    several = len(timed_by) > 1
-    if not timed_by or "time" not in own or (several and "operator" not in own):
+    named: dict[str, tuple[int, re.Match[str]]] = {}
+    for at, label in enumerate(labels):
+        found = _OF_VIDUR.fullmatch(label)
+        if found and (found[1] not in named or _believed(found) < _believed(named[found[1]][1])):
+            named[found[1]] = (at, found)
+    several = len(named) > 1
+    if not named or "time" not in own or (several and "operator" not in own):
         return made
-    for at, name in timed_by.items():
+    for name, (at, found) in named.items():
         aside = {"operator": name} if "operator" in own else {}
         law = "vidur's profiler counts milliseconds"
         made[at] = Column(own["time"], 1e-3, aside, law=law, origin="assumed")
-    for label, name in {"num_workers": "ranks", "devices_per_node": "ranks_per_node"}.items():
-        if name in own and label in labels:
-            made[labels.index(label)] = Column(own[name])
+        if scale := timed(found[3]) if found[3] else None:
+            made[at] = Column(own["time"], scale, aside)
     if "bytes" in own and "size" in labels:
         law = "vidur's profiler counts a message in bytes"
         made[labels.index("size")] = Column(own["bytes"], 1.0, law=law, origin="assumed")
     return made
+
+
+def _believed(found: re.Match[str]) -> int:
+    """How far behind a statistic is that a label of vidur's profiler names."""
+    return next(at for at, names in enumerate(_OF_SEVERAL) if found[2] in names)
 
 
 def _of_osu(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
@@ -1049,12 +1070,12 @@ def in_their_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
 
 
 def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
-    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed; and
-    those without a unit in bytes, where these do."""
+    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed, or
+    in 1,024s where all are powers of two; and those without a unit in bytes, where these do."""
     made = list(columns)
     held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
     for at, (column, label) in enumerate(zip(columns, grid.header(), strict=True)):
-        sized = SIZED.fullmatch(plain(label))
+        sized = SIZED.fullmatch(size_with_unit(plain(label)))
         place = _DECIMAL.get(sized[2], 0) if sized else 0
         bases = (1000.0, 1024.0) if place else (1.0,)
         if (
@@ -1065,6 +1086,9 @@ def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         ):
             continue
         if not {"time", "algbw"} <= held.keys():
+            if place and not {"algbw", "busbw"} & held.keys() and _powers_of_two(grid, at):
+                law = "powers of two are counted in 1,024s"
+                made[at] = replace(column, scale=1024.0**place, law=law)
             continue
         time, rate = ((held[name], columns[held[name]].scale) for name in ("time", "algbw"))
         found = [base for base in bases
@@ -1072,6 +1096,13 @@ def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         if len(found) == 1:
             made[at] = replace(column, scale=found[0] ** (place or 1))
     return made
+
+
+def _powers_of_two(grid: Grid, at: int) -> bool:
+    """Whether all numbers of a column are powers of two, three of them different at least."""
+    found = {_amount(row, at) for row in grid.rows if at < len(row.cells)}
+    return len(found) > 2 and all(n >= 1 and n.is_integer() and int(n) & (int(n) - 1) == 0
+                                  for n in found)  # fmt: skip
 
 
 _BYTES_OF = {1e6: 2.0**20, 1e9: 2.0**30}

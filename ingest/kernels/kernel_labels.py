@@ -107,7 +107,8 @@ LOOSE = {
     "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
     "payloadsize": "bytes", "payloadsz": "bytes", "msgsz": "bytes", "messagesz": "bytes",
     "buffersz": "bytes",
-    "totalsize": "bytes", "globalmembw": "bandwidth", "nwbw": "busbw", "nwbandwidth": "busbw",
+    "totalsize": "bytes", "tensorsize": "bytes", "tensor": "bytes",
+    "globalmembw": "bandwidth", "nwbw": "busbw", "nwbandwidth": "busbw",
 
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
@@ -335,7 +336,7 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     label = "batch" if "kv_seq" in columns and normalise(label) in _SEQUENCES else label
     label = _OF_DEVICE.sub("", label, count=1)
     if "busbw" in columns:
-        label = _bandwidth_with_unit(label)
+        label = _bandwidth_with_unit(size_with_unit(label))
         if (told := _of_one_network(label, columns)) is not None:
             return told
     if normalise(label) in known and normalise(label) not in LOOSE:
@@ -412,6 +413,23 @@ def _bandwidth_with_unit(label: str) -> str:
     """
     sized = _UNIT_BEHIND.fullmatch(label)
     return f"{sized[1][:3]}bw ({sized[2]})" if sized else label
+
+
+_SIZE_WITH_UNIT = re.compile(r"(\w+?)_(?:in_)?(b|bytes|[kmg]i?b)", re.IGNORECASE)
+
+
+def size_with_unit(label: str) -> str:
+    """The label of a message that says its unit in one word with it in brackets; any other as it
+    is.
+
+    >>> size_with_unit("msg_size_mib"), size_with_unit("size_kb"), size_with_unit("memory_mb")
+    ('msg_size (MiB)', 'size (KB)', 'memory_mb')
+    """
+    found = _SIZE_WITH_UNIT.fullmatch(label)
+    if found is None or LOOSE.get(normalise(found[1])) != "bytes":
+        return label
+    unit_of = found[2].upper().replace("I", "i") if found[2].casefold() != "bytes" else "bytes"
+    return f"{found[1]} ({unit_of})"
 
 
 _UNITS_ALONE = {

@@ -37,7 +37,7 @@ _TIMED = re.compile(
     r"(?:(?:(?:t_?)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|xpu|npu|hpu|mlu|musa"
     r"|mtia|device|exec|execution|run|gemm)"
     r"(?:[\s_]+|(?=time)|(?=/(?:call|op|launch))|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
-    r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in )?[(\[]?"
+    r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in |(?<=_)in_)?[(\[]?"
     r"(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
     r"(?:[\s_:]+(?:avg|average|mean|median|p50)|(?:/| per )(?:call|op|launch))?",
     re.IGNORECASE,
@@ -195,7 +195,8 @@ class CsvTable:
             if _ASIDE.get(shown) in labels:
                 spec = None
             columns.append((shown, spec, scale))
-        named = of_whoever([shown for shown, *_ in columns], [spec for _, spec, _ in columns])
+        named = of_whoever(labels, [spec for _, spec, _ in columns])
+        named = of_one_statistic(labels, named)
         columns = [(shown, spec, scale)
                    for (shown, _, scale), spec in zip(columns, named, strict=True)]  # fmt: skip
         names = {spec.name for _, spec, _ in columns if spec}
@@ -293,6 +294,28 @@ class CsvTable:
 _BY_NAME = ("kernel", "kernelname", "backend", "provider", "kernelprovider", "kernelsource",
             "implementation", "impl", "library", "name", "op", "operator")  # fmt: skip
 """Labels of who computes, the one that says it best first; the last may be of what is computed."""
+
+
+_STATISTICS = ("median", "p50", "mean", "avg", "average")
+"""Words for one time of several calls, the one that is believed first in front."""
+
+
+def of_one_statistic(
+    labels: Sequence[str], specs: Sequence[FieldSpec | None]
+) -> list[FieldSpec | None]:
+    """The fields of columns of which one at most is the time of a call, where each says which one
+    of several it is: the median beside the mean, in whichever order they stand."""
+    times = [at for at, spec in enumerate(specs) if spec is not None and spec.name == "time"]
+    said = {at: [each for each in _STATISTICS if each in _words(labels[at])] for at in times}
+    timed_by = {at: _STATISTICS.index(words[0]) for at, words in said.items() if words}
+    if len(timed_by) <= 1:
+        return list(specs)
+    best = min(timed_by, key=lambda at: timed_by[at])
+    return [None if at in timed_by and at != best else spec for at, spec in enumerate(specs)]
+
+
+def _words(label: str) -> list[str]:
+    return re.split(r"[^a-z0-9]+", label.casefold())
 
 
 def of_whoever(labels: Sequence[str], specs: Sequence[FieldSpec | None]) -> list[FieldSpec | None]:

@@ -1120,7 +1120,9 @@ _THINGS = re.compile(
 )
 """Labels of what is counted, and nothing more."""
 
-_EACH_SECOND = re.compile(r"([~≈]?\s*[0-9][0-9.,]*\s?[kKM]?)\s?/\s?s(?:ec(?:ond)?)?\.?")
+_EACH_SECOND = re.compile(
+    r"([~≈]?\s*[0-9][0-9.,]*\s?[kKM]?)\s?(?:/\s?s(?:ec(?:ond)?)?\.?|(?:per|a) sec(?:ond|\.)?)"
+)
 
 
 def with_rates_of_things(grid: Grid) -> Grid:
@@ -1129,17 +1131,52 @@ def with_rates_of_things(grid: Grid) -> Grid:
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
-    named = [at for at, cell in enumerate(last.cells) if _THINGS.fullmatch(plain(cell.text))]
+    rated = _counted_each_second(
+        grid, [at for at, cell in enumerate(last.cells) if _THINGS.fullmatch(plain(cell.text))]
+    )
+    if not rated:
+        return grid
+    cells = tuple(
+        cell._replace(text=f"{plain(cell.text)}/s") if at in rated else cell
+        for at, cell in enumerate(last.cells)
+    )
+    heads = (*grid.heads[:-1], replace(last, cells=cells))
+    return replace(grid, heads=heads, rows=_bare(grid, rated))
+
+
+_IN_A_RATE = re.compile(
+    r".*[(\[][a-z]{2,12}(?: ?/ ?| per )s(?:ec(?:ond)?)?"
+    r"(?:(?: ?/ ?| per |, )[a-z ]{2,12})?[)\]]",
+    re.IGNORECASE,
+)
+"""A label with the unit of a rate in brackets: `Throughput (samples/s)`."""
+
+
+def with_bare_rates(grid: Grid) -> Grid:
+    """The grid without *a second* behind numbers whose label has the whole unit: `61.4/s` below
+    `Throughput (samples/s)`, in brackets there or in the text above."""
+    if not grid.heads or grid.labels:
+        return grid
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    named = [at for at, label in enumerate(labels) if _IN_A_RATE.fullmatch(label)]
+    rated = _counted_each_second(grid, named)
+    return replace(grid, rows=_bare(grid, rated)) if rated else grid
+
+
+def _counted_each_second(grid: Grid, places: Sequence[int]) -> set[int]:
+    """The columns among some whose numbers are all a second: `96.2/s`."""
     texts = {
-        at: [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)] for at in named
+        at: [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)] for at in places
     }
-    rated = {
+    return {
         at for at, held in texts.items()
         if (numbers := [text for text in held if _DIGIT.search(text)])
         and all(map(_EACH_SECOND.fullmatch, numbers))
     }  # fmt: skip
-    if not rated:
-        return grid
+
+
+def _bare(grid: Grid, rated: Set[int]) -> tuple[GridRow, ...]:
+    """The rows of a grid with the bare numbers of columns that count a second."""
 
     def bare(row: GridRow) -> GridRow:
         cells = tuple(
@@ -1150,12 +1187,7 @@ def with_rates_of_things(grid: Grid) -> Grid:
         )
         return replace(row, cells=cells)
 
-    cells = tuple(
-        cell._replace(text=f"{plain(cell.text)}/s") if at in rated else cell
-        for at, cell in enumerate(last.cells)
-    )
-    heads = (*grid.heads[:-1], replace(last, cells=cells))
-    return replace(grid, heads=heads, rows=tuple(map(bare, grid.rows)))
+    return tuple(map(bare, grid.rows))
 
 
 _DIGIT = re.compile("[0-9]")
