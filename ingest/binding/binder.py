@@ -23,14 +23,14 @@ asked for from the top down, so that a document costs what its rows and statemen
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
 from math import inf, log2
-from typing import NamedTuple
 
 from assay.ingest.binding.batches_said import of_a_micro_batch, of_tokens
 from assay.ingest.binding.comparing import (
@@ -160,16 +160,6 @@ def _configured() -> frozenset[str]:
     return frozenset(n for n, spec in fields(Configuration).items() if spec.configuration)
 
 
-class _Page(NamedTuple):
-    """What is said alike of a document for the rows of a section: values, the fields of them that
-    sections say of their own tables, the machines, and the one model that is spelled out."""
-
-    uniform: dict[str, Cell]
-    own: set[str]
-    machines: dict[str, Cell]
-    architecture: dict[str, Cell]
-
-
 class Binder:
     """Answers what is bound to a row, and what is said above it, for rows from the top down."""
 
@@ -194,7 +184,12 @@ class Binder:
             and not each.until
             and _subject(each, named) not in named
         ]  # fmt: skip
+        self._machines = agreed(
+            [each for each in self.statements if each.environment and not each.host], None
+        )
         self._host = host([each for each in self.statements if each.host])
+        self._device = {"gpu": context.device} if context.device else {}
+        self._architecture = _the_only(list(architectures(self.statements)))
         self._above: dict[Section, dict[str, Cell | None]] = {}
         self._met: set[Section] = set()  # sections with steps of a run
         self._titled: dict[int, frozenset[str]] = {}
@@ -211,14 +206,12 @@ class Binder:
         ]
         self._said_below: dict[Section, tuple[list[int], list[dict[str, Cell]]]] = {}
         of_all = [statement for statement in self.statements if not statement.of_run]
-        self._named = any("model" in row.cells for row in rows if row.tabled)
-        self._uniform = self._said_of_all(of_all)
+        self._uniform = self._said_of_all(of_all, rows)
         self._lengths = self._lengths_below(rows)
-        self._own_vocabularies = of_own_models(of_all, self._headed)
-        self._with_rows = {self.section(row.line) for row in rows if row.tabled}
-        self._over = over_rows(map(self.section, context.measured))
-        self._reached, self._pages = self._by_reach(), dict[Section, _Page]()
         self._set_up = self._set_up_below([row for row in rows if row.tabled], of_all)
+        self._own_vocabularies = of_own_models(of_all, self._headed)
+        self._own, self._with_rows = self._of_own_tables(of_all, rows)
+        self._over = over_rows(map(self.section, context.measured))
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -248,47 +241,31 @@ class Binder:
         }
         self._fewest = fewest_devices(rows)
         self._says_anything = bool(
-            every or context.assumed or context.devices or context.models or context.programs
+            every or context.assumed or context.device or context.model or context.programs
         )
         self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
         self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
-    def _said_of_all(self, statements: Sequence[Statement]) -> dict[str, Cell]:
+    def _said_of_all(
+        self, statements: Sequence[Statement], rows: Sequence[Record]
+    ) -> dict[str, Cell]:
         """The values that statements say alike, if one does that stands not below the heading of a
         model, or names one beside rows that do, and is of no training but what was measured."""
+        named = any("model" in row.cells for row in rows if row.tabled)
         every = {id(each): self._plain(self._of_rows_above(each)) for each in statements}
         of_rows = agreed([
             every[id(each)] for each in statements
-            if not (self._of_no_row(each) or (self._named and "model" in each.values))
+            if not (self._of_no_row(each) or (named and "model" in each.values))
         ], UNIFORM)  # fmt: skip
         whole = agreed([*every.values()], UNIFORM)
         return {n: c for n, c in of_rows.items() if n in whole}
 
-    def _by_reach(self) -> dict[Section, list[Statement]]:
-        """The statements by the sections whose rows they mean."""
-        found: dict[Section, list[Statement]] = {}
-        for each in self.statements:
-            found.setdefault(reach(self.section(each.line), self._over), []).append(each)
-        return found
-
-    def _page(self, section: Section) -> _Page:
-        """What is said alike by all that is said of a document, as far as it means the rows of a
-        section: what other sections with rows of their own say is of these."""
-        if section not in self._pages:
-            mine = sorted(
-                chain.from_iterable(
-                    said for of, said in self._reached.items() if self._reaches(of, section)
-                ),
-                key=lambda each: each.line,
-            )
-            of_all = [each for each in mine if not each.of_run]
-            self._pages[section] = _Page(
-                self._said_of_all(of_all),
-                of_own_tables(UNIFORM, of_all, self._with_rows),
-                agreed([each for each in mine if each.environment and not each.host], None),
-                _the_only(list(architectures(mine))),
-            )
-        return self._pages[section]
+    def _of_own_tables(
+        self, statements: Sequence[Statement], rows: Sequence[Record]
+    ) -> tuple[Set[str], Set[Section]]:
+        """Fields that sections say of their own tables alone, and the sections with tables."""
+        sections = {self.section(row.line) for row in rows if row.tabled}
+        return of_own_tables(UNIFORM, statements, sections), sections
 
     def _lengths_below(
         self, rows: Sequence[Record]
@@ -309,48 +286,24 @@ class Binder:
         them, and the fields that no statement and no row says otherwise."""
         posts = {*self.context.comments}  # whose rows are of who wrote them
         own = [row for row in rows if posts.isdisjoint(self.section(row.line))] or rows
-        last: dict[Section, int] = {}
-        for row in own:
-            path, line = self.section(row.line), max(line for line, _ in row.places())
-            for depth in range(len(path) + 1):
-                last[path[:depth]] = max(line, last.get(path[:depth], 0))
+        last = max((line for row in own for line, _ in row.places()), default=math.inf)
         below: dict[Section, list[Statement]] = {}
         for each in statements:
-            path = self.section(each.line)
+            path = self.section(each.line) if each.line > last else ()
             path = path if own is rows or posts.isdisjoint(path) else ()
             title = self.context.titles.get(path[-1], "") if path else ""
             around = each.section[:-1] if each.section == path else each.section
-            under = each.line > last.get(around, each.line)
-            if under and (of_set_up(title) or part_of_set_up(title)):
+            if path and (of_set_up(title) or part_of_set_up(title)):
                 below.setdefault(around, []).append(each)
+        if not below:
+            return {}
         settings = sorted({*SETTINGS, *(() if any(map(_names_its_model, rows)) else OF_A_SHAPE)})
-        return {
-            around: (agreed(told, settings), self._alike_in(around, settings, rows, statements))
-            for around, told in below.items()
-        }
-
-    def _alike_in(
-        self,
-        around: Section,
-        settings: Sequence[str],
-        rows: Sequence[Record],
-        statements: Sequence[Statement],
-    ) -> Set[str]:
-        """Settings that the statements in a section, and those which mean its rows, say alike, and
-        none of its rows otherwise."""
-        mine = []
-        for each in statements:
-            of = reach(self.section(each.line), self._over)
-            if of[: len(around)] == around or self._reaches(of, around):
-                mine.append(each)
-        said = agreed(mine, settings).items()
+        said = agreed(statements, settings).items()
         whole = {name: cell for name, cell in said if cell.state == "value"}
         for row in rows:
-            if self.section(row.line)[: len(around)] == around:
-                for name, cell in [*whole.items()]:
-                    if differs_from(row.cells.get(name), cell):
-                        del whole[name]
-        return whole.keys()
+            for name in [n for n, cell in whole.items() if differs_from(row.cells.get(n), cell)]:
+                del whole[name]
+        return {around: (agreed(told, settings), whole.keys()) for around, told in below.items()}
 
     def _set_up_of(self, section: Section, row: Said) -> dict[str, Cell]:
         """Settings said below all tables of the set-up of a row, where nothing said of that is
@@ -510,9 +463,8 @@ class Binder:
             take(without(said, MODEL) if apart else said, "stated", None)
             titled = titled or self._devices_of(section[depth - 1] if depth else 0)
             apart |= bool(depth) and bool(self._headed.get(section[depth - 1]))
-        last = self._last
-        if last is not None and not contradicts(last, row) and self._of_these(last.line, section):
-            take(only_of(last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
+        if self._last is not None and not contradicts(self._last, row):
+            take(only_of(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         take(self._of_all_below(section, line), "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         if tabled:
@@ -521,7 +473,7 @@ class Binder:
         for values, law in self._of_document(section, row, tabled=tabled):
             take(values, "assumed", law)
         if not any(is_said(own.get(name)) for name in NAMING):
-            take(self._page(section).architecture, "assumed", ASSUMED_LAWS["architecture"])
+            take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         apart_from_nodes(found, own)
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
@@ -579,77 +531,49 @@ class Binder:
         else:
             yield self._alike_above(section), ASSUMED_LAWS["above"]
         set_up = self._set_up_of(section, row) if tabled else {}
-        page = self._page(section)
-        machines = only_of(page.machines, OF_MACHINES) if tabled else page.machines
+        machines = only_of(self._machines, OF_MACHINES) if tabled else self._machines
         yield {**set_up, **machines}, ASSUMED_LAWS["machines"]
         programs = self.context.programs if tabled else {}
+        at = next((at for at in reversed(section) if at in programs), 0)
         if tabled or not self._met_others(section):
-            uniform = page.uniform if tabled else self._uniform
-            apart = tabled and ("seq_len" in page.own or self._is_apart(section))
+            apart = tabled and ("seq_len" in self._own or self._is_apart(section))
             dropped = {"seq_len"} if apart else set[str]()
             if tabled and self._own_vocabularies and is_said(row.get("model")):
                 dropped.add("vocab")
-            if "program" in page.own or self._names_another(uniform.get("program"), section):
+            if "program" in self._own or self._names_another(self._uniform.get("program")):
                 dropped.add("program")
-            yield without(uniform, dropped), ASSUMED_LAWS["uniform"]
+            alike = without(self._uniform, dropped)
+            mine = {name: cell for name, cell in alike.items() if self._means(cell, section)}
+            yield mine if tabled else alike, ASSUMED_LAWS["uniform"]
         if tabled:
-            device = self._of_part(self.context.devices, section)
-            yield ({"gpu": device} if device else {}), LAW
-            model = self._of_part(self.context.models, section)
-            if model and not any(is_said(row.get(name)) for name in NAMING):
-                yield {"model": model}, OF_MODEL
+            device = {n: cell for n, cell in self._device.items() if self._means(cell, section)}
+            yield device, LAW
+            if self.context.model and not any(is_said(row.get(name)) for name in NAMING):
+                yield {"model": self.context.model}, OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
-            named = self._of_part(programs, section)
-            yield {"program": named} if named else {}, OF_PROGRAM
+            named = programs.get(at)
+            yield {"program": named} if named and self._means(named, section) else {}, OF_PROGRAM
 
-    def _of_part(self, named: Mapping[int, Cell], section: Section) -> Cell | None:
-        """The cell of the innermost heading over a row that has one, or that of the document, where
-        what it stands in means the row."""
-        at = next((at for at in reversed(section) if at in named), 0)
-        cell = named.get(at)
-        return cell if cell and self._of_these(cell.line, section) else None
-
-    def _of_these(self, line: int, section: Section) -> bool:
-        """Whether rows of a section may be meant by a line that names no rows: what is said there
-        of all runs is of these (`reach`)."""
-        return self._reaches(reach(self.section(line), self._over), section)
-
-    def _reaches(self, of: Section, section: Section) -> bool:
-        """Whether rows of a section stand in another one, or go on with what was measured there:
-        under a heading that compares (`Bigger models`), or that names a model of one family with
-        it, or where something is said to be as above."""
-        if section[: len(of)] == of:
-            return True
-        apart = (n for n, pair in enumerate(zip(of, section, strict=False)) if len({*pair}) > 1)
-        at = next(apart, None)
-        if at is None or of > section:
-            return False
-        mine, other = (self.context.titles.get(path[at], "") for path in (section, of))
-        family = _OF_A_FAMILY.match(other) if self._headed.get(of[at]) else None
-        return (
-            _COMPARES.match(mine) is not None
-            or (family is not None and mine.startswith(family[0]))
-            or not self.context.going_on.isdisjoint(section[at:])
-        )
+    def _means(self, cell: Cell, section: Section) -> bool:
+        """Whether rows of a section may be meant by a cell that names no rows: it stands above it,
+        or where what is said of all runs is of these (`reach`)."""
+        said = self.section(cell.line)
+        of = reach(said, self._over)
+        return said < section or section[: len(of)] == of
 
     def _is_apart(self, section: Section) -> bool:
         """Whether the length of all statements is that of other rows: of another table below the
         heading, or of a command that starts one of several that the document measures."""
-        uniform = self._page(section).uniform
-        length = uniform.get("seq_len")
+        length = self._uniform.get("seq_len")
         of_one = length is not None and length.line in self.context.commands
-        return self._are_apart(uniform, () if of_one else section)
+        return self._are_apart(self._uniform, () if of_one else section)
 
-    def _names_another(self, program: Cell | None, section: Section) -> bool:
-        """Whether the document, or a section of it that means the rows of one, says to train with
-        another program than one."""
+    def _names_another(self, program: Cell | None) -> bool:
+        """Whether the document, or a section of it, says to train with another program than one."""
         name = program.text.partition(" ")[0] if program else ""
-        return any(
-            each.text.partition(" ")[0] != name
-            for each in self.context.programs.values() if self._of_these(each.line, section)
-        )  # fmt: skip
+        return any(each.text.partition(" ")[0] != name for each in self.context.programs.values())
 
     def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
         """Values without what a run prints of itself, what is said of a model of another size than
@@ -865,14 +789,6 @@ _OF_NO_TRAINING = deferred(
     r"|next (?:steps?|runs?)|related work|defaults?|recommend\w*)\b|推理|部署|推論|추론",
     re.IGNORECASE,
 )
-
-_COMPARES = deferred(
-    r"\W*(?:[0-9.]+\W+)?(?:(?:even|much|still|the) )?"
-    r"(?:(?:bigger|larger|smaller|longer|shorter|wider|deeper|faster|further|higher|lower|other|more"
-    r"|fewer)\b|更[大小多长短])",
-    re.IGNORECASE,
-)
-"""A heading of what is compared with what was measured above it."""
 
 _GIGABYTES = re.compile(r"([0-9]+) ?G(?:i?B|o)?\b", re.IGNORECASE)
 

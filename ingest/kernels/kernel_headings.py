@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from assay.ingest.columns.composite import machine
@@ -49,7 +49,7 @@ from assay.ingest.kernels.settings_around import (
     spelled,
 )
 from assay.ingest.numbers.printed import whole
-from assay.ingest.prose.only_device import device_of
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Code, Line, Record, Schema
@@ -711,7 +711,7 @@ def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> N
     text above their header says, or comments between them; or the one device of the document."""
     places = {line.number: at for at, line in enumerate(lines)}
     own = {number for raw in folded.raw for number in raw["line"]}
-    device = device_of(lines, own | {n.number for n in lines if ROW.match(n.text)})
+    device = cache(lambda: only_device(lines, own | {n.number for n in lines if ROW.match(n.text)}))
     raws, folded.raw = folded.raw, []
     comments = {line.number for line in lines if line.text.startswith("#")}
     folded.refused = [
@@ -730,7 +730,7 @@ def with_facts_above(lines: Sequence[Line], folded: Folded, schema: Schema) -> N
             bare = below_comments(lines, [grid])
             said = said_above(bare, grid, schema)
             told = {name: said[name] for name in ("gpu", "dtype") if name in said}
-            if not {"gpu"} & {*told, *raw.columns} and (one := device(min(raw["line"]))):
+            if not {"gpu"} & {*told, *raw.columns} and (one := device()):
                 told["gpu"] = one._replace(value_origin="assumed")
         told = {name: cell for name, cell in told.items() if name not in raw.columns}
         if at > 0:

@@ -127,7 +127,7 @@ from assay.ingest.kernels.settings_around import (
 from assay.ingest.kernels.units_said import in_proved_units, in_units_of_tests
 from assay.ingest.numbers.printed import MOST_DIGITS, whole
 from assay.ingest.numbers.units import unit
-from assay.ingest.prose.only_device import device_of
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema, ValueOrigin
@@ -158,7 +158,7 @@ def kernel_rows(
     plainly = _of_one_host(without_italics(_shown(lines)))
     lines = _with_headings(plainly)
     order = cache(lambda: order_of_sizes(lines))
-    device = device_of(lines, {each.number for each in lines if _is_row(each)})
+    device = cache(lambda: only_device(lines, {each.number for each in lines if _is_row(each)}))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     of_ranks = _of_exchanges if "op" in fields(table.schema) else _as_it_is
     grids = labels_in_full(_grids(lines if others else plainly, (table, *others), shaped))
@@ -252,11 +252,12 @@ def _shown(lines: Sequence[Line]) -> Sequence[Line]:
     return sorted([*said, *printed(lines), *pages], key=lambda line: line.number)
 
 
-def _on_the_one(records: Sequence[Record], device: Callable[[int], Cell | None]) -> None:
+def _on_the_one(records: Sequence[Record], device: Callable[[], Cell | None]) -> None:
     """Give calls that name no device the one that the document names."""
-    for record in records:
-        if "gpu" not in record.cells and (cell := device(record.line)):
-            record.cells["gpu"] = cell._replace(value_origin="assumed")
+    bare = [record for record in records if "gpu" not in record.cells]
+    cell = device() if bare else None
+    for record in bare if cell else ():
+        record.cells["gpu"] = (cell or Cell("", 0, 0))._replace(value_origin="assumed")
 
 
 def _is_row(line: Line) -> bool:

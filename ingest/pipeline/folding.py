@@ -46,7 +46,7 @@ from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.prose.degree_letters import letters_in, with_degrees
-from assay.ingest.prose.only_program import programs_by_parts
+from assay.ingest.prose.only_program import only_programs
 from assay.ingest.prose.scopes import WHOSE
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
@@ -421,7 +421,7 @@ def _name_programs(
 ) -> None:
     """Note the programs that a document says to train with, and their versions in statements; and
     those that its rows compare."""
-    context.programs = programs_by_parts(prose, tabled, context.titles.keys()) if prose else {}
+    context.programs = only_programs(prose, tabled, context.titles.keys()) if prose else {}
     texts = {line.number: line.text for line in prose}
     context.statements = as_the_document_says(
         context.statements, context.programs, texts, context.titles.keys()

@@ -2,16 +2,13 @@
 
 In: the lines of a document. Out: a cell with the device, where every line that names one names the
 same, and one of them speaks of it as what was used; None where a second one is named, or the
-document is a thread of several authors. Sections beside each other with tables of their own are
-looked through each by itself as well, as pages are.
+document is a thread of several authors.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence, Set
-from functools import cache
+from collections.abc import Sequence, Set
 
 from assay.ingest.columns.other_runs import of_these_runs, unreported
 from assay.ingest.grids.grid import LONGEST
@@ -140,102 +137,6 @@ def only_device(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
     if device is None and counted:
         return _of_its_maker(counted, named, lines)
     return Cell(chip_of(device.text), whole[0].number, 1, law=LAW) if device else None
-
-
-_HEADING = deferred(r"(#{1,6}) +(?=\S)")
-
-_FENCE = deferred(r" {0,3}(?:`{3}|~{3})")
-
-
-def parts(lines: Sequence[Line], tabled: Set[int]) -> list[range]:
-    """The lines of the sections of one level that have tables of their own, from their headings
-    on, where more than one has; none of a thread of several authors.
-
-    >>> texts = ["# Page", "## One", "| 1 |", "### Notes", "## Two", "| 2 |", "## License"]
-    >>> parts([Line(n, text, 1, {}) for n, text in enumerate(texts, 1)], {3, 6})
-    [range(2, 5), range(5, 7)]
-    """
-    headings, code = list[tuple[int, int]](), False
-    for line in lines:
-        if line.number in tabled or len(line.text) > LONGEST:
-            continue
-        if THREAD.search(line.text):
-            return []
-        code ^= _FENCE.match(line.text) is not None
-        if not code and (found := _HEADING.match(line.text)):
-            headings.append((line.number, len(found[1])))
-    rows, after = sorted(tabled), lines[-1].number + 1 if lines else 0
-    for level in sorted({level for _, level in headings}):
-        high = [(number, each) for number, each in headings if each <= level]
-        ends = [number for number, _ in high[1:]] + [after]
-        every = [
-            range(number, end)
-            for (number, each), end in zip(high, ends, strict=True)
-            if each == level and bisect_left(rows, number) < bisect_left(rows, end)
-        ]
-        if len(every) > 1:
-            return every
-    return []
-
-
-def by_parts(
-    find: Callable[[Sequence[Line], Set[int]], Cell | None],
-    lines: Sequence[Line],
-    tabled: Set[int],
-    names: Callable[[str], object] | None = None,
-) -> dict[int, Cell]:
-    """What is found in all lines of a document, at 0, and by the headings of its parts what is
-    found in these alone, where that of the document is said in another part, or there is none and
-    no line outside of them `names` one."""
-    whole = find(lines, tabled)
-    found = {0: whole} if whole else {}
-    every = parts(lines, tabled)
-    starts = [part.start for part in every]
-
-    def in_none(line: int) -> bool:
-        return line not in every[bisect_right(starts, line) - 1]
-
-    if not every or (whole and in_none(whole.line)):
-        return found
-    of_all = [line.text for line in lines if in_none(line.number) and len(line.text) <= LONGEST]
-    if names and any(map(names, of_all)):
-        return found
-    for part, mine in _as_pages(lines, every):
-        own = None if whole and whole.line in part else find(mine, tabled & {*part})
-        if own:
-            found[part.start] = own
-    return found
-
-
-def device_of(lines: Sequence[Line], tabled: Set[int]) -> Callable[[int], Cell | None]:
-    """The one device that a document names for a row, by its line; or the section with tables of
-    its own that the row stands in."""
-    found = cache(lambda: by_parts(only_device, lines, tabled, devices))
-    every = cache(lambda: parts(lines, tabled))
-
-    def one(line: int) -> Cell | None:
-        of_all = found().get(0)
-        part = next((part for part in every() if line in part), None)
-        if part and part.start in found():
-            return found()[part.start]
-        apart = of_all and any(of_all.line in each for each in every() if each != part)
-        return None if apart else of_all
-
-    return one
-
-
-def _as_pages(lines: Sequence[Line], every: Sequence[range]) -> Iterator[tuple[range, list[Line]]]:
-    """Parts of a document with their lines, the heading of each as that of a page."""
-    numbers = [line.number for line in lines]
-    for part in every:
-        mine = lines[bisect_left(numbers, part.start) : bisect_left(numbers, part.stop)]
-        depth = len(mine[0].text) - len(mine[0].text.lstrip("#")) - 1
-        under = "#" * (depth + 1)
-        yield part, [
-            line._replace(text=line.text[depth:], column=line.column + depth)
-            if line.text.startswith(under) else line
-            for line in mine
-        ]  # fmt: skip
 
 
 _AN_INSTANCE = deferred(r"`{0,2}\bTrn([1-9])n?\.[0-9a-z]+(?![\w.-])`{0,2}", re.IGNORECASE)

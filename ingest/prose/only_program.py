@@ -19,7 +19,7 @@ from typing import NamedTuple
 from assay.ingest.columns.other_runs import sentences, unreported
 from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.prose.only_device import THREAD, by_parts
+from assay.ingest.prose.only_device import THREAD
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import devices
@@ -267,19 +267,6 @@ class _Block(NamedTuple):
         line = self.lines[bisect_right(self.starts, at) - 1]
         word = _WORD.match(self.text, at)
         return line.number, line.column + max(0, line.text.find(word[0] if word else ""))
-
-
-def programs_by_parts(
-    lines: Sequence[Line], tabled: Set[int], headings: Set[int]
-) -> Mapping[int, Cell]:
-    """The programs of a document (`only_programs`), and those of its parts as of pages."""
-
-    def one(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
-        numbers = {line.number for line in lines}
-        return only_programs(lines, tabled, headings & numbers).get(0)
-
-    found = only_programs(lines, tabled, headings)
-    return {**by_parts(one, lines, tabled), **found}
 
 
 def only_programs(

@@ -31,7 +31,7 @@ from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.prose.counted_machines import one_of_each
 from assay.ingest.prose.notebook_code import LAW as OF_HOST
 from assay.ingest.prose.notebook_code import in_notebook
-from assay.ingest.prose.only_device import by_parts, only_device
+from assay.ingest.prose.only_device import only_device
 from assay.ingest.prose.only_model import only_model
 from assay.ingest.prose.other_formats import other_formats
 from assay.ingest.prose.scopes import OTHERS, WHOSE, Scoped, paragraphs, scoped
@@ -87,7 +87,7 @@ from assay.ingest.statements.wrapped import (
     said_beside,
     with_sentence,
 )
-from assay.ingest.vocabulary.devices import SIGN, Device, device_at, devices, only, signed
+from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _SAME = deferred(
@@ -134,14 +134,12 @@ class Context:
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
     references: list[Reference] = field(default_factory=list)  # to how other runs were set up
     comments: list[int] = field(default_factory=list)  # lines with which those of a thread begin
-    going_on: set[int] = field(default_factory=set)  # headings over what is set up as above them
     stacked: list[int] = field(default_factory=list)  # lines that say that each row adds to others
     later: dict[int, frozenset[str]] = field(default_factory=dict)
     """Fields that a line below tables says of runs that came after theirs, by that line."""
     measured: Set[int] = frozenset()  # lines with rows of tables, whoever reads them
-    devices: Mapping[int, Cell] = field(default_factory=dict)
-    """The one that a document with tables names, at 0, or one of its sections, by the heading."""
-    models: Mapping[int, Cell] = field(default_factory=dict)  # that the author says to train, too
+    device: Cell | None = None  # the one that a document with tables names
+    model: Cell | None = None  # the one that its author says to train
     formats: Mapping[int, Cell] = field(default_factory=dict)  # of no 16 bits, by section
     programs: Mapping[int, Cell] = field(default_factory=dict)  # that trained, by section
 
@@ -179,8 +177,8 @@ def read_context(
         measured=measured,
         assumed=UnderHeadings(assumed),
         too_long=list(_too_long(lines, taken)),
-        devices=by_parts(only_device, lines, tabled, devices) if tabled else {},
-        models=by_parts(only_model, lines, tabled, model_named) if tabled else {},
+        device=only_device(lines, tabled) if tabled else None,
+        model=only_model(lines, tabled) if tabled else None,
         formats=other_formats(lines, tabled) if tabled else {},
     )
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
@@ -282,12 +280,7 @@ def _note(context: Context, before: Line | None, line: Line | None, section: Seq
         context.stacked.pop()
     if other := refers(before, line, tuple(section)):
         context.references.append(other)
-    if section and _AS_ABOVE.search(line.text):
-        context.going_on.add(section[-1])
 
-
-_AS_ABOVE = deferred(r"\b(?:as|like) (?:above|before)\b|同上", re.IGNORECASE)
-"""Beside what sections have in common with those above them, and what they have not."""
 
 _IN_BOLD = deferred(r"\s*\*\*[^*]{3,80}\*\*:?\s*")
 """A line in bold that stands for a heading."""
