@@ -276,7 +276,7 @@ def apart(grids: Sequence[Grid]) -> Iterator[Grid]:
 _STATISTICS = (
     r"(?:median|p[0-9]{2}|min(?:imum)?|max(?:imum)?|best|worst|std(?:ev)?|last|first|total|peak)"
 )
-"""What numbers of the same may be besides means."""
+"""Words for numbers of the same besides means."""
 
 
 def without_fillers(grid: Grid) -> Grid:
@@ -408,12 +408,12 @@ _A_MEAN = re.compile(
     r"^(?:avg\.?|average|mean) (?=[a-z]{3})|(?<=\S) ?[(\[](?:avg\.?|average|mean)[)\]]$",
     re.IGNORECASE,
 )
-"""What says that numbers are means, in front of a label or behind it."""
+"""Words for means, in front of a label or behind it."""
 
 _A_STATISTIC = re.compile(
     rf"^{_STATISTICS}\.? (?=\S)|(?<=\S) ?[(\[]{_STATISTICS}\.?[)\]]$", re.IGNORECASE
 )
-"""What says that numbers are something else of the same."""
+"""Words for something else of the same numbers."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 

@@ -166,7 +166,7 @@ def _by_their_settings(context: Context, rows: Sequence[Record], lines: Sequence
     used = set[int]()
     at = [row.line for row in rows]
     groups: dict[tuple[tuple[int, ...], int], dict[int, dict[str, Cell]]] = {}
-    for each in context.statements:
+    for each in context.statements if rows else ():
         if (begun := context.commands.get(each.line, 0)) and not each.subject:
             group = groups.setdefault((each.section, bisect_right(at, begun)), {})
             group.setdefault(begun, {}).update(
@@ -204,8 +204,8 @@ def _apart(commands: Collection[Mapping[str, Cell]]) -> set[str]:
 def _of_the_fitting(
     commands: Sequence[Mapping[str, Cell]], apart: Set[str], own: Mapping[str, Cell]
 ) -> dict[str, Cell]:
-    """What all commands say that fit a row best: those with most of its settings among the ones in
-    which they differ, and none otherwise."""
+    """Settings that all commands say which fit a row best: those with most of its settings among the
+    ones in which they differ, and none otherwise."""
     fits = {at: _fit(values, apart, own) for at, values in enumerate(commands)}
     alike = {at: many for at, many in fits.items() if many is not None}
     if not alike or (len(alike) == len(commands) and not any(alike.values())):

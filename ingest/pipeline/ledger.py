@@ -6,7 +6,7 @@ claimed, refused, blank or not ours, each once.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -44,6 +44,7 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     sums = total([found.rest, left])
     # a line whose words were joined to those above it is what they are, and not blank
     gone = {seam.line: first for first, seams in source.seams.items() for seam in seams}
+    gone |= _rules(source, ledger.claimed)
     gone = {line: first for line, first in gone.items() if line not in claimed | refused}
     used = sum(first in claimed for first in gone.values())
     return Accounting(
@@ -57,6 +58,17 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
         suspicious=tuple(sorted(sums.suspicious)),
         tables=_of_nobody_else(ledger),
     )
+
+
+def _rules(source: Source, claimed: Mapping[int, str]) -> dict[int, int]:
+    """Lines that hold nothing once their page was spelled anew, and that of which each was a part:
+    the one with its words, or the row of a table beside its rule; 0 for the rule of a title."""
+    moved = {seam.line: first for first, seams in source.moved.items() for seam in seams}
+    found = dict[int, int]()
+    for line in source.emptied:
+        beside = [n for n in (line - 1, line + 1) if claimed.get(n, "context") != "context"]
+        found[line] = moved.get(line) or next(iter(beside), 0)
+    return found
 
 
 def _of_nobody_else(ledger: Ledger) -> tuple[TableNote, ...]:

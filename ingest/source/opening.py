@@ -19,7 +19,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
@@ -77,6 +77,7 @@ class Source:
         self._small = False  # all of it is one block, and is spelled as a whole
         self.seams: Mapping[int, Sequence[Seam]] = {}  # by the line that a paragraph begins in
         self.moved: Mapping[int, Sequence[Seam]] = {}  # by the line that the words stand in now
+        self.emptied: Set[int] = frozenset()  # lines that held something before they were spelled
 
     @property
     def sha256(self) -> str:
@@ -101,7 +102,10 @@ class Source:
     def spelled(self, data: bytes) -> bytes:
         """All lines of a small input, its texts in the one spelling that all know who read it."""
         if restructured(data):
+            held = data.split(b"\n")
             data, self.moved = in_markdown(data)
+            pairs = enumerate(zip(held, data.split(b"\n"), strict=False), start=1)
+            self.emptied = {n for n, (was, now) in pairs if was.strip() and not now.strip()}
         if work := page(data):
             data = work(data)
         if holds_tables(data):

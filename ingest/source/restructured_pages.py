@@ -75,7 +75,7 @@ _NUMBERED = deferred(r"( *)#\. (?=\S)")
 
 
 Options = dict[str, tuple[str, int]]
-"""What the options of a directive say, and the line of each."""
+"""Values of the options of a directive, and the line of each."""
 
 GOES_ON = "|"
 """A line of a table that holds nothing of its own: a rule between two rows, or a further line of

@@ -303,8 +303,11 @@ _STATISTICS = ("median", "p50", "mean", "avg", "average")
 def of_one_statistic(
     labels: Sequence[str], specs: Sequence[FieldSpec | None]
 ) -> list[FieldSpec | None]:
-    """The fields of columns of which one at most is the time of a call, where each says which one
-    of several it is: the median beside the mean, in whichever order they stand."""
+    """The fields of columns of collectives of which one at most is the time of a call, where each
+    says which one of several it is: the median beside the mean, in whichever order they stand. Of
+    other calls the first counts."""
+    if not any(spec is not None and spec.name == "ranks" for spec in specs):
+        return list(specs)
     times = [at for at, spec in enumerate(specs) if spec is not None and spec.name == "time"]
     said = {at: [each for each in _STATISTICS if each in _words(labels[at])] for at in times}
     timed_by = {at: _STATISTICS.index(words[0]) for at, words in said.items() if words}

@@ -49,7 +49,7 @@ _A_SECOND = re.compile(
     r"(?=$|[)\]]|\s?(?:/|per\s)\s?(?:[GNTX]PU|device|card|chip)|\s[(\[])",
     re.IGNORECASE,
 )
-"""What something is a second, in words or as physicists write it."""
+"""A rate by the second, in words or as physicists write it."""
 
 _CAMEL = re.compile(r"[A-Za-z][a-z]+(?:[A-Z]+[a-z0-9]*|[0-9]+[A-Z][a-z]*)+|[a-z](?:[A-Z][a-z]+)+")
 
