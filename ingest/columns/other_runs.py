@@ -526,7 +526,7 @@ def of_these_runs(text: str) -> str:
     if stages := _OF_STAGES.search(text):
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
     text = unreported(text)
-    if "see" in text or "refer" in text or " in " in text:
+    if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
         text = _POINTER.sub(lambda found: _blank(found[0]), text)
     return "".join(map(_own, sentences(text)))
 
@@ -535,13 +535,16 @@ _POINTER = deferred(
     r"(?<=[\w)\]`*])(?:[,;]| [–—-]|(?= \()) ?\(?(?:(?:but|and|for [^.;:,()|]{2,40},?) )?"
     r"(?:please )?(?:see|refer to|cf\.)(?: also)? "
     r"(?![^.;()|]{0,24}\b[0-9.,]+ ?(?:s|ms|x|%|GB|TF|tok))[^.;()|]{2,90}\)?(?=[.;]|\W*$)"
+    r"|\bfor example, (?=our (?:models|runs|experiments)\b)"
+    r"|(?:(?<=ttention)|(?<=ttention[ -][1-4])), which [^.;]{3,200}(?=[.;]|\W*$)"
     r"| \((?:please )?(?:see|refer to|cf\.)(?: also)? [^()|]{2,90}\)"
     r"| \((?:(?:the|our) )?(?:older |other |previous |earlier |old )?[^.;:()|]{2,40} (?:are|is|live"
     r"|can be found|were moved) (?:in|on|at|to) [^.;:()|]{3,40}"
     r"(?:page|section|docs?|file|readme|release|blog|wiki|report|paper|appendix)s?\)",
     re.IGNORECASE,
 )
-"""The end of a sentence that points to where others stand: `…, see the old page for V100.`"""
+"""The end of a sentence that points to where others stand, `…, see the old page for V100`, or tells
+what its attention is like: `…, which never writes the scores`."""
 
 
 _REPORTED = deferred(

@@ -204,7 +204,7 @@ def _apart(commands: Collection[Mapping[str, Cell]]) -> set[str]:
 def _of_the_fitting(
     commands: Sequence[Mapping[str, Cell]], apart: Set[str], own: Mapping[str, Cell]
 ) -> dict[str, Cell]:
-    """Settings that all commands say which fit a row best: those with most of its settings among the
+    """Settings that all commands say which fit a row best: those with most of its settings, of the
     ones in which they differ, and none otherwise."""
     fits = {at: _fit(values, apart, own) for at, values in enumerate(commands)}
     alike = {at: many for at, many in fits.items() if many is not None}

@@ -510,7 +510,7 @@ _EXTENDED = deferred(
     r" [^.;,:()]{1,60}",
     re.IGNORECASE,
 )
-"""A setting that some of the runs had of which a sentence tells: `and to extend it to ZeRO stage 3`."""
+"""A setting of some of the runs of which a sentence tells: `and to extend it to ZeRO stage 3`."""
 
 _OF_THE_HOST = deferred(
     r"(?: and| with|,)? more than [0-9]+ ?[GT]i?B (?:of )?(?:CPU |host |system )?(?:RAM|memory)\b",

@@ -155,7 +155,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|chip|GCD) |[x×] ?GPU"
     r"|AMP d|checkpointing (?:of|for|all|every|on|off|is|was|en|dis)"
     r"|tion of (?:all|every|each)|mixed.precision|stage|contribut|GPUs of |\((?:t|p), ?"
-    r"|[PS]\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
+    r"|[PSB]S?\) |in (?:one|a single|the same) [bwmsPdhr]|tokens of context|accumulation (?:or|and)"
     r"|['’](?:t|ve)\b|cannot|can not|\bnot\b|\bnever\b|turn|switch|disable|skip|avoid|omit|has been"
     r"|\bre-|check-|rematerialis|\b(?:bf|fp)-|ecomput(?:e|ing)|adients|ZeRO-I"
     r"|optimi[sz](?:er|ation),? |over [0-9]"
