@@ -1215,6 +1215,40 @@ def of_every_run(text: str) -> bool:
     return _OF_EVERY_RUN.search(text) is not None and not _OF_NO_RUN.search(text)
 
 
+def of_whole_document(text: str) -> bool:
+    """Whether a sentence is about every run of its document, or all that come after, in whatever
+    section they stand.
+
+    >>> of_whole_document("Every run in this note is in bf16."), of_whole_document("All runs do.")
+    (True, False)
+    >>> of_whole_document("For this and other subsequent runs, the batch size is 4.")
+    True
+    """
+    return _OF_WHOLE_DOCUMENT.search(text) is not None and not _OF_NO_RUN.search(text)
+
+
+_RUNS = (
+    r"(?:runs?|experiments?|measurements?|results?|numbers|benchmarks?|tests?|jobs?|trainings?"
+    r"|timings?|figures|tables?|configurations?|commands?)"
+)
+
+_WHOLE = (
+    r"(?:(?:this|the (?:whole|entire)) (?:[\w-]+ )?(?:notes?|pages?|documents?|docs?|posts?"
+    r"|reports?|articles?|read-?me|files?|tutorials?|notebooks?|write-?ups?|guides?|blog))"
+)
+
+_OF_WHOLE_DOCUMENT = deferred(
+    rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
+    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_WHOLE}\b"
+    rf"|\beverything (?:in|on) {_WHOLE}\b|\bthroughout {_WHOLE}\b"
+    r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?(?:other )?"
+    rf"(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
+    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
+    re.IGNORECASE,
+)
+"""A sentence on every run of a document: `every run in this note`, `this and all later runs`."""
+
+
 def computed_again(text: str) -> bool:
     """Whether a sentence says how much is computed again or accumulated, and nothing else.
 
