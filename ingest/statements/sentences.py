@@ -1183,6 +1183,8 @@ _OF_EVERY_RUN = deferred(
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b"
     r"|(?:scripts?|commands?|recipes?) (?:takes?|uses?|sets?|runs?|trains?|assumes?)\b)"
+    r"|(?:^\W*|, )our (?:own )?(?:models|networks|runs|experiments|trainings|jobs) "
+    r"(?:(?:all|always) )?(?:use|employ|(?:are|were) (?:trained|run)|ran?|run)\b"
     r"|\beverything (?:here|below|above|on this page|in this \w+|is|was|ran|runs|uses)\b"
     r"|(?:\beverything|(?:^|[.;,] )all) (?:(?:in|with|on|at|uses) )?(?=[`\"]?(?:--[a-z]"
     r"|(?:bf|fp|tf|float)(?:8|16|32)\b|bfloat|mixed|full[ -]prec|sequences? (?:of|len)|seq|micro"
