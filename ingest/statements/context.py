@@ -685,9 +685,7 @@ def _in_sentences_on_all(statement: Statement, text: str) -> dict[str, Cell]:
     """The values of a statement that stand in sentences of a line on every run of a document."""
     if not of_whole_document(text):
         return {}
-    told = "".join(
-        part if of_whole_document(part) else " " * len(part) for part in sentences(text)
-    )
+    told = "".join(part if of_whole_document(part) else " " * len(part) for part in sentences(text))
     return {name: cell for name, cell in statement.values.items() if cell.text in told}
 
 
@@ -876,8 +874,19 @@ def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int,
     if len(statement.section) > 1 and (model_named(title) or size_alone(title)):
         return False
     every = of_every_run(text) or _EVERY_RUN.search(text) is not None
+    every = every or (
+        statement.values.keys() <= {*ARCHITECTURE} and _OF_EVERY_MODEL.search(text) is not None
+    )
     every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
     return every and not ELSEWHERE.search(title)
+
+
+_OF_EVERY_MODEL = deferred(
+    r"\b(?:all|both|each|every)(?: of)?(?: the| our| these| them)*(?: (?:[\w-]+ )?models?)? "
+    r"(?:have|has|share)\b",
+    re.IGNORECASE,
+)
+"""How large all models of a document are: `both have 32 layers`."""
 
 
 def _ends_one_of_all(statement: Statement, above: str, text: str) -> bool:

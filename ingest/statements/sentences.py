@@ -1243,8 +1243,8 @@ _OF_WHOLE_DOCUMENT = deferred(
     rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
     rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_WHOLE}\b"
     rf"|\beverything (?:in|on) {_WHOLE}\b|\bthroughout {_WHOLE}\b"
-    r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?(?:other )?"
-    rf"(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
+    r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
+    rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
     r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
     re.IGNORECASE,
 )
