@@ -270,11 +270,10 @@ def _said(record: Record) -> dict[str, Cell]:
                 continue
             for name, cell in _as_a_whole(_understood(part), line).items():
                 if line.number != record.line:
-                    if shares_nothing(record, name):
-                        continue
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
                     _forget_vague(found, name, record.line)
-                if name not in record.cells and not (sized and name in BATCHES):
+                apart = line.number != record.line and shares_nothing(record, name)
+                if name not in record.cells and not (apart or (sized and name in BATCHES)):
                     found.setdefault(name, cell)
         named = only(line.text) if "gpu" in spoken else None
         spoken -= {other for name in found for other in SAME_FACT.get(name, ())}
