@@ -658,7 +658,8 @@ _OFF = deferred(
 _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
     r"(?:\s+(?:for|with|on)\s+(?:the\s+)?|\s*\()"
-    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[Mm]ixed[ -][Pp]recision|AMP\b"
+    r"((?:[A-Z][\w.-]*[ -](?:v?[0-9.]{1,4}[ -])?)?[0-9]+(?:\.[0-9]+)?[BM]\b"
+    r"|[Mm]ixed[ -][Pp]recision|AMP\b"
     r"|(?:fp|tf|bf|float|bfloat)(?:16|32|8)\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b"
     r"|[A-Z][a-z]{3,}[A-Za-z]*\b(?=(?: models?| family)?(?:[,;.)]| and\b|$)))(?:\))?"
 )
@@ -667,7 +668,7 @@ _FOR_EACH = deferred(
 _OF_ONE_MODEL = deferred(r"[0-9][0-9,]*[kK]?(?: tokens| sequences)? for (?:the )?(?=\S*[0-9])")
 """A value that a sentence gives one model alone: `512 for the 70B`."""
 
-_AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|\band\b)\s*")
+_AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|,?\s*\b(?:and|but|versus|vs\b\.?))\s*")
 
 
 _HOW_FOR_EACH = deferred(
@@ -693,6 +694,8 @@ def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     ('seq_len', {'8B': '8192', '70B': '4096'})
     >>> for_each("Global batch 512 for 70B."), for_each("We use 8 for 8B and 16 for 70B.")
     (('global_batch', {'70B': '512'}), None)
+    >>> for_each("a vocabulary of 128256 for Foo 8B vs 32768 for Bar 7B")
+    ('vocab', {'Foo 8B': '128256', 'Bar 7B': '32768'})
     >>> for_each("`selective` activation checkpointing for 8B and `full` for 70B")
     ('recompute', {'8B': 'selective', '70B': 'full'})
     >>> for_each("MI300X, FP8 for 8B, BF16 for 70B; GBS grows with the number of nodes.")
