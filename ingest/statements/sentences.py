@@ -1237,15 +1237,15 @@ _RUNS = (
     r"|timings?|figures|tables?|configurations?|commands?)"
 )
 
-_WHOLE = (
+_OF_DOCUMENT = (
     r"(?:(?:this|the (?:whole|entire)) (?:[\w-]+ )?(?:notes?|pages?|documents?|docs?|posts?"
     r"|reports?|articles?|read-?me|files?|tutorials?|notebooks?|write-?ups?|guides?|blog))"
 )
 
 _OF_WHOLE_DOCUMENT = deferred(
     rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
-    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_WHOLE}\b"
-    rf"|\beverything (?:in|on) {_WHOLE}\b|\bthroughout {_WHOLE}\b"
+    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
+    rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
     rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
     r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
