@@ -725,7 +725,7 @@ _CONTRASTS = deferred(
 
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs, and for its reasons."""
-    sentence = _untested(without_reasons(sentence))
+    sentence = _untested(without_reasons(_told_of_all(sentence)))
     if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
     if turn := _TURNS.search(sentence):
@@ -739,6 +739,31 @@ def _own(sentence: str) -> str:
     begin = fronted.end() if fronted else 0
     return sentence[:begin] + _blank(sentence[begin:])
 
+
+def _told_of_all(sentence: str) -> str:
+    """A sentence on what all models or runs use with blanks for what that takes, and for the word
+    that it is an example of what is told before it.
+
+    >>> _told_of_all("For example, our models use FlashAttention, which requires a factor.").strip()
+    'our models use FlashAttention'
+    >>> _told_of_all("For example, we use 8 GPUs."), _told_of_all("Models, which require 8 GPUs.")
+    ('For example, we use 8 GPUs.', 'Models, which require 8 GPUs.')
+    """
+    found = _USED_BY_ALL.fullmatch(sentence)
+    if found is None or not (found["for"] or found["which"]):
+        return sentence
+    return _blank(found["for"] or "") + found["told"] + _blank(found["which"] or "") + found["end"]
+
+
+_USED_BY_ALL = deferred(
+    r"(?P<for>\W*for (?:example|instance),? )?"
+    r"(?P<told>\W*(?:(?:all|both|each|every one)(?: of)? )?(?:all|our|these|the|both) "
+    r"(?:[\w-]+ )?(?:models|networks|runs|experiments|jobs) (?:(?:all|always|both) )?"
+    r"(?:uses?|used|employs?|(?:are|were) (?:trained|run) (?:with|in|using))\b[^,;]{1,80})"
+    r"(?P<which>, which (?:(?:also|in turn|then) )?(?:requires?|needs?|takes?|costs?|saves?|allows?"
+    r"|enables?|lets?|reduces?|supports?)\b.*?)?(?P<end>\s*)",
+    re.IGNORECASE,
+)
 
 _TESTED = deferred(
     r"(?:(?<=[,;(—–]) ?|^\W*|\b(?=and |but ))(?:(?:and|but|then|later|was|were|is|are|models?) )*"

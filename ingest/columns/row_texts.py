@@ -128,13 +128,15 @@ def device_of(record: Record) -> str:
 
 
 def shares_nothing(record: Record, name: str) -> bool:
-    """Whether a row says in a cell that it ran with data parallelism alone, `DDP`, or that it ran
-    without what `name` is a setting of: `no` below `deepspeed`, `w/o ZeRO`."""
+    """Whether a row says in a cell that it ran with data parallelism alone, `DDP`, or `True` below
+    that, or that it ran without what `name` is a setting of: `no` below `deepspeed`, `w/o ZeRO`.
+    """
     return (
         record.tabled
         and name in _SHARES_IN
         and any(
             _REPLICATED.fullmatch(text)
+            or (_REPLICATED.fullmatch(label) and _SO_IT_IS.fullmatch(text))
             or _WITHOUT[name].search(text)
             or (_SHARES_IN[name] & {*split(label)} and _NONE_OF_IT.fullmatch(text))
             for label, text in record.other
@@ -150,6 +152,8 @@ _SHARES_IN = {
 _NONE_OF_IT = re.compile(
     r"\W*(?:no|none|off|false|disabled|without|n|否|无|关)\W*|\s*[-–—✗✘×❌]+\s*", re.IGNORECASE
 )
+
+_SO_IT_IS = re.compile(r"\W*(?:yes|on|true|enabled|with|y|是|有|开)\W*|\s*[✓✔✅☑]\ufe0f?\s*", re.I)
 
 _WITHOUT = {
     name: re.compile(

@@ -76,9 +76,12 @@ def turned(text: str) -> frozenset[str]:
     []
     >>> sorted(turned("Where a row has another batch, it is `micro_batch` that I changed."))
     []
+    >>> sorted(turned("Since then we added [QDoRA](https://example.org/fsdp-qdora.html)."))
+    []
     """
     if not may_turn(text):
         return frozenset()
+    text = _ADDRESS.sub("]", text) if "](" in text else text
     own = _WHICH_KEY.sub(" ", of_these_runs(text))
     parts = [part for part in sentences(own) if may_turn(part)]
     found = frozenset[str]().union(*map(spoken_of, parts))
@@ -88,6 +91,9 @@ def turned(text: str) -> frozenset[str]:
         return found
     return found | {"gpu"}
 
+
+_ADDRESS = re.compile(r"\]\([^()\s]*\)")
+"""Where a link leads: its words say nothing of runs."""
 
 _WHICH_KEY = deferred(
     r"\b(?:it|this|that)(?: is| was|['’]s) (?:only |just |always )?`[^`]{1,60}`,? (?:that |which )?"

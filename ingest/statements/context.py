@@ -65,7 +65,7 @@ from assay.ingest.statements.one_line import PRINTED, SENTENCES, but_for_some, l
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.same_as import Reference, refers, taken_over
-from assay.ingest.statements.sentences import for_each, of_every_run
+from assay.ingest.statements.sentences import for_each, of_every_run, of_whole_document
 from assay.ingest.statements.trained_with import versioned
 from assay.ingest.statements.under_headings import UnderHeadings
 from assay.ingest.statements.values import (
@@ -549,6 +549,7 @@ def _raise_set_ups(
         parents[only] = only[:-1]
     context.statements = [part for s in context.statements for part in _introduced(context, s)]
     context.statements, of_all = _said_of_every_run(context, blocks, texts)
+    context.statements = list(_of_whole_document(context, blocks, texts))
     told = [
         (s, parents.get(s.section, s.section[:-1])) for s in context.statements
         if s.section and s.section not in held and not s.of_run
@@ -647,6 +648,38 @@ _SHARED_BY_ALL = deferred(
     r"(?:shares?|uses?|starts? from|includes?|have|has|inherits?)\b",
     re.IGNORECASE,
 )
+
+
+def _of_whole_document(
+    context: Context, blocks: Mapping[int, Block], texts: Mapping[int, str]
+) -> Iterator[Statement]:
+    """The statements; those that a sentence makes on every run of the document, or on all that come
+    after, or that stand in a block of code which it introduces, as ones of no section in it."""
+    roots = {path[:1] for _, path in context.sections}
+    whole = next(iter(roots)) if len(roots) == 1 else ()
+    for each in context.statements:
+        block = blocks.get(each.line)
+        if block is not None:
+            near = (texts.get(block.begin - 1, ""), texts.get(block.begin - 2, ""))
+            above = next(filter(str.strip, near), "")
+            found = _OPENS_BLOCK.search(above) and of_whole_document(list(sentences(above))[-1])
+            wide = each.values if found else {}
+        else:
+            wide = _in_sentences_on_all(each, texts.get(each.line, ""))
+        if not wide or not each.section or each.of_run or each.here or each.until:
+            yield each
+            continue
+        yield replace(each, section=whole, values=wide, subject="" if block else each.subject)
+        if rest := {name: cell for name, cell in each.values.items() if name not in wide}:
+            yield replace(each, values=rest)
+
+
+def _in_sentences_on_all(statement: Statement, text: str) -> dict[str, Cell]:
+    """The values of a statement that stand in sentences of a line on every run of a document."""
+    if not of_whole_document(text):
+        return {}
+    told = "".join(part if of_whole_document(part) else " " * len(part) for part in sentences(text))
+    return {name: cell for name, cell in statement.values.items() if cell.text in told}
 
 
 _Raised = tuple[Statement, tuple[int, ...]]
@@ -834,8 +867,19 @@ def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int,
     if len(statement.section) > 1 and (model_named(title) or size_alone(title)):
         return False
     every = of_every_run(text) or _EVERY_RUN.search(text) is not None
+    every = every or (
+        statement.values.keys() <= {*ARCHITECTURE} and _OF_EVERY_MODEL.search(text) is not None
+    )
     every = every or _ends_one_of_all(statement, texts.get(statement.line - 1, ""), text)
     return every and not ELSEWHERE.search(title)
+
+
+_OF_EVERY_MODEL = deferred(
+    r"\b(?:all|both|each|every)(?: of)?(?: the| our| these| them)*(?: (?:[\w-]+ )?models?)? "
+    r"(?:have|has|share)\b",
+    re.IGNORECASE,
+)
+"""How large all models of a document are: `both have 32 layers`."""
 
 
 def _ends_one_of_all(statement: Statement, above: str, text: str) -> bool:
@@ -1197,12 +1241,16 @@ _EARLIER = deferred(
 )
 
 
+_IN_BRACKETS = deferred(r"\([^()]{1,80}\)")
+"""What is said beside a setting: `two 3090s (without NVLink)`."""
+
+
 def _from_here_on(line: Line) -> dict[str, Cell]:
     """Settings that sentences say to be so from here on: `From now on everything is in bf16.`"""
     found: dict[str, Cell] = {}
     begin = 0
     for part in sentences(of_these_runs(line.text)):
-        if _FROM_HERE.search(part) and not _EARLIER.search(part):
+        if _FROM_HERE.search(part) and not _EARLIER.search(_IN_BRACKETS.sub(" ", part)):
             own = line._replace(text=part, column=line.column + begin)
             found |= phrases(own, least=1)
         for kept in _STILL.finditer(part):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from assay.ingest.columns.composite import sequence_switched
 from assay.ingest.columns.number_formats import OF_A_PART
-from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
+from assay.ingest.columns.row_texts import device_of, own_words, shares_nothing, spoken_in
 from assay.ingest.columns.spoken_of import BATCHES, MACHINES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -272,7 +272,8 @@ def _said(record: Record) -> dict[str, Cell]:
                 if line.number != record.line:
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
                     _forget_vague(found, name, record.line)
-                if name not in record.cells and not (sized and name in BATCHES):
+                apart = line.number != record.line and shares_nothing(record, name)
+                if name not in record.cells and not (apart or (sized and name in BATCHES)):
                     found.setdefault(name, cell)
         named = only(line.text) if "gpu" in spoken else None
         spoken -= {other for name in found for other in SAME_FACT.get(name, ())}

@@ -658,7 +658,8 @@ _OFF = deferred(
 _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
     r"(?:\s+(?:for|with|on)\s+(?:the\s+)?|\s*\()"
-    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[Mm]ixed[ -][Pp]recision|AMP\b"
+    r"((?:[A-Z][\w.-]*[ -](?:v?[0-9.]{1,4}[ -])?)?[0-9]+(?:\.[0-9]+)?[BM]\b"
+    r"|[Mm]ixed[ -][Pp]recision|AMP\b"
     r"|(?:fp|tf|bf|float|bfloat)(?:16|32|8)\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b"
     r"|[A-Z][a-z]{3,}[A-Za-z]*\b(?=(?: models?| family)?(?:[,;.)]| and\b|$)))(?:\))?"
 )
@@ -667,7 +668,7 @@ _FOR_EACH = deferred(
 _OF_ONE_MODEL = deferred(r"[0-9][0-9,]*[kK]?(?: tokens| sequences)? for (?:the )?(?=\S*[0-9])")
 """A value that a sentence gives one model alone: `512 for the 70B`."""
 
-_AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|\band\b)\s*")
+_AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|,?\s*\b(?:and|but|versus|vs\b\.?))\s*")
 
 
 _HOW_FOR_EACH = deferred(
@@ -693,6 +694,8 @@ def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     ('seq_len', {'8B': '8192', '70B': '4096'})
     >>> for_each("Global batch 512 for 70B."), for_each("We use 8 for 8B and 16 for 70B.")
     (('global_batch', {'70B': '512'}), None)
+    >>> for_each("a vocabulary of 128256 for Foo 8B vs 32768 for Bar 7B")
+    ('vocab', {'Foo 8B': '128256', 'Bar 7B': '32768'})
     >>> for_each("`selective` activation checkpointing for 8B and `full` for 70B")
     ('recompute', {'8B': 'selective', '70B': 'full'})
     >>> for_each("MI300X, FP8 for 8B, BF16 for 70B; GBS grows with the number of nodes.")
@@ -1183,6 +1186,8 @@ _OF_EVERY_RUN = deferred(
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
     r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b"
     r"|(?:scripts?|commands?|recipes?) (?:takes?|uses?|sets?|runs?|trains?|assumes?)\b)"
+    r"|(?:^\W*|, )our (?:own )?(?:models|networks|runs|experiments|trainings|jobs) "
+    r"(?:(?:all|always) )?(?:use|employ|(?:are|were) (?:trained|run)|ran?|run)\b"
     r"|\beverything (?:here|below|above|on this page|in this \w+|is|was|ran|runs|uses)\b"
     r"|(?:\beverything|(?:^|[.;,] )all) (?:(?:in|with|on|at|uses) )?(?=[`\"]?(?:--[a-z]"
     r"|(?:bf|fp|tf|float)(?:8|16|32)\b|bfloat|mixed|full[ -]prec|sequences? (?:of|len)|seq|micro"
@@ -1213,6 +1218,40 @@ def of_every_run(text: str) -> bool:
     (False, True)
     """
     return _OF_EVERY_RUN.search(text) is not None and not _OF_NO_RUN.search(text)
+
+
+def of_whole_document(text: str) -> bool:
+    """Whether a sentence is about every run of its document, or all that come after, in whatever
+    section they stand.
+
+    >>> of_whole_document("Every run in this note is in bf16."), of_whole_document("All runs do.")
+    (True, False)
+    >>> of_whole_document("For this and other subsequent runs, the batch size is 4.")
+    True
+    """
+    return _OF_WHOLE_DOCUMENT.search(text) is not None and not _OF_NO_RUN.search(text)
+
+
+_RUNS = (
+    r"(?:runs?|experiments?|measurements?|results?|numbers|benchmarks?|tests?|jobs?|trainings?"
+    r"|timings?|figures|tables?|configurations?|commands?)"
+)
+
+_OF_DOCUMENT = (
+    r"(?:(?:this|the (?:whole|entire)) (?:[\w-]+ )?(?:notes?|pages?|documents?|docs?|posts?"
+    r"|reports?|articles?|read-?me|files?|tutorials?|notebooks?|write-?ups?|guides?|blog))"
+)
+
+_OF_WHOLE_DOCUMENT = deferred(
+    rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
+    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
+    rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
+    r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
+    rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
+    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
+    re.IGNORECASE,
+)
+"""A sentence on every run of a document: `every run in this note`, `this and all later runs`."""
 
 
 def computed_again(text: str) -> bool:

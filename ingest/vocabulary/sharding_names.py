@@ -47,7 +47,8 @@ _DOUBTFUL = re.compile(
     r"|optional\w*|could|can|would|should|may|might|support\w*|plan\w*|later|earlier"
     r"|previous\w*|tried|fails?|failed|(?:move|moved|switch|switched|port|ported|migrat\w+|from|to)"
     r"(?= (?:PyTorch )?FSDP)|faster|slower|between|respectively|ZeRO(?:[ -]?(?:stage[ -]?)?[0-3])?"
-    r"|DDP|DeepSpeed|Megatron\w*|reshard\w*|SHARD_GRAD_OP|NO_SHARD|HYBRID_SHARD|FULL_SHARD"
+    r"|DDP|distributed[ -]?data[ -]?parallel\w*|DeepSpeed|Megatron\w*|reshard\w*"
+    r"|SHARD_GRAD_OP|NO_SHARD|HYBRID_SHARD|FULL_SHARD"
     r"|hybrid|shard_grad_op|grad_op)\b|->|→|=>",
     re.IGNORECASE,
 )
