@@ -45,8 +45,12 @@ _EQUATED = deferred(
 )
 """A line of a notebook that says what is behind a name: `alder = 4x A100, no NVLink`."""
 
-_MAY_DEFINE = re.compile(r"^\s*[*_`]{0,3}[A-Za-z][\w-]{2,24}[*_`]{0,3} {0,12}= |^\s*(?:[-*+•]|[0-9]{1,2}[.)]) |\([^()]{2,90}\).*\([^()]{2,90}\)")
-"""In every line that introduces machines: an item of a list, or two pairs of brackets."""
+_MAY_DEFINE = re.compile(
+    r"^\s*[*_`]{0,3}[A-Za-z][\w-]{2,24}[*_`]{0,3} {0,12}= "
+    r"|^\s*(?:[-*+•]|[0-9]{1,2}[.)]) |\([^()]{2,90}\).*\([^()]{2,90}\)"
+)
+"""In every line that introduces machines: an item of a list, a name and an equals sign, or two
+pairs of brackets."""
 
 _COMPARES = deferred(
     r"\b(?:than|unlike|vs\.?|versus|compared|whereas|while|instead|rather|also|not|faster"
@@ -65,7 +69,7 @@ _NO_NAMES = {
     "finetuning", "memory", "cpu", "host", "note", "precision", "with", "using", "for", "from",
     "throughput", "benchmark", "benchmarks", "training cluster", "same", "total", "minimum", "full",
     "recommended", "added", "fixed", "support", "new", "update", "local", "cloud", "section",
-    "batch", "speed", "speedup", "ratio", "peak", "fast", "slow", "ours", "theirs", "old", "others",
+    "batch", "speed", "speedup", "ratio", "peak", "fast", "slow", "theirs", "old", "others",
 }  # fmt: skip
 """Words in front of devices that are no names of machines."""
 
