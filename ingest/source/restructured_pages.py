@@ -66,6 +66,7 @@ _ITEM = deferred(r"( *)(\* +-|-)(?: +(\S.*))?\s*")
 
 _INLINE = deferred(
     r"``(?P<literal>[^`]{1,300})``"
+    r"|:doc:`(?P<page>[^`<>]{1,300}?)(?: <(?P<file>[^`<>\s]{1,300})>)?`"
     r"|:[a-z][\w:+-]{0,30}:`(?P<role>[^`<>]{1,300}?)(?: <[^`<>]{1,300}>)?`"
     r"|`(?P<link>[^`<>]{1,300}?) <(?P<to>[^`<>\s]{1,300})>`__?"
     r"|(?<![`\w])`(?P<named>[^`<>]{1,300})`__?(?!\w)"
@@ -498,13 +499,16 @@ def _inline(text: str, at: int, begin: int) -> list[_Piece]:
 
 
 def _signed(found: re.Match[str], at: int, begin: int) -> Iterator[_Piece]:
-    """A literal or a link."""
-    name = found.lastgroup if found.lastgroup != "to" else "link"
-    before, behind = {"literal": ("`", "`"), "link": ("[", f"]({found['to']})")}.get(
-        str(name), ("", "")
-    )
+    """A literal or a link, to another page as to its file."""
+    name = {"to": "link", "file": "page"}.get(str(found.lastgroup), str(found.lastgroup))
+    page = f"{found['file'] or found['page']}.rst"
+    before, behind = {
+        "literal": ("`", "`"),
+        "link": ("[", f"]({found['to']})"),
+        "page": ("[", f"]({page})"),
+    }.get(name, ("", ""))
     yield _Piece(before)
-    yield _Piece(found[str(name)], at, begin + found.start(str(name)))
+    yield _Piece(found[name], at, begin + found.start(name))
     yield _Piece(behind)
 
 

@@ -35,8 +35,9 @@ _ITEM = re.compile(r"\s*(?:[-*+•] +|[0-9]{1,2}[.)] +)(?=\S)")
 _OPENS = re.compile(r"\s*<(?:p|li|dd)(?:\s[^<>]*)?>(?=\s*\S)", re.IGNORECASE)
 
 _NO_PROSE = re.compile(
-    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:|[|+]|(?:[-=~^_*\"'`#]{2,}\s*)+$|<(?!https?:)|\\|%|\$ |>>>"
-    r"|[{}@&]|!\[|//|--\w|\[\^?[\w.*†‡-]{1,4}\][: ]|(?:export|python3?|torchrun|srun|sbatch) "
+    r"#{1,6}\s|>|\.\.(?:\s|$)|:[\w-]+:(?!`)|[|+]|(?:[-=~^_*\"'`#]{2,}\s*)+$"
+    r"|<(?!https?:)|\\|%|\$ |>>>|(?!\{[\w:-]+\}`)[{}@&]|!\[|//|--\w"
+    r"|\[\^?[\w.*†‡-]{1,4}\][: ]|(?:export|python3?|torchrun|srun|sbatch) "
     r"|\(?(?:\*(?!\*?[^*\s][^*]*\*)|[†‡§¶\u00b2\u00b3\u00b9\u1d2c-\u1dbf\u2070-\u209c])"
 )
 """How a line begins that is no prose, or begins something of its own."""

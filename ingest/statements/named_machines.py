@@ -39,8 +39,18 @@ _OF_SITES = deferred(
 )
 """Words of a sentence that introduces machines: `two clusters, Alder (A100) and Birch (H100)`."""
 
-_MAY_DEFINE = re.compile(r"^\s*(?:[-*+•]|[0-9]{1,2}[.)]) |\([^()]{2,90}\).*\([^()]{2,90}\)")
-"""In every line that introduces machines: an item of a list, or two pairs of brackets."""
+_EQUATED = deferred(
+    r"\s*[*_`]{0,3}(?P<name>[A-Za-z][a-zA-Z]{2,20}(?:[-_]?[0-9]{1,3})?)[*_`]{0,3}\s{0,12}=\s{0,4}"
+    r"(?P<what>(?:an? |one |[0-9]{1,3} ?[x×] ?)[^=]{3,160})$"
+)
+"""A line of a notebook that says what is behind a name: `alder = 4x A100, no NVLink`."""
+
+_MAY_DEFINE = re.compile(
+    r"^\s*[*_`]{0,3}[A-Za-z][\w-]{2,24}[*_`]{0,3} {0,12}= "
+    r"|^\s*(?:[-*+•]|[0-9]{1,2}[.)]) |\([^()]{2,90}\).*\([^()]{2,90}\)"
+)
+"""In every line that introduces machines: an item of a list, a name and an equals sign, or two
+pairs of brackets."""
 
 _COMPARES = deferred(
     r"\b(?:than|unlike|vs\.?|versus|compared|whereas|while|instead|rather|also|not|faster"
@@ -59,6 +69,7 @@ _NO_NAMES = {
     "finetuning", "memory", "cpu", "host", "note", "precision", "with", "using", "for", "from",
     "throughput", "benchmark", "benchmarks", "training cluster", "same", "total", "minimum", "full",
     "recommended", "added", "fixed", "support", "new", "update", "local", "cloud", "section",
+    "batch", "speed", "speedup", "ratio", "peak", "fast", "slow", "theirs", "old", "others",
 }  # fmt: skip
 """Words in front of devices that are no names of machines."""
 
@@ -110,6 +121,7 @@ def has_word(text: str, word: str) -> bool:
 def _defined(line: Line) -> Iterator[tuple[str, dict[str, Cell]]]:
     """The machines that a line introduces by their names, and the device of each."""
     found = [_DEFINED.match(line.text)] if line.text.lstrip()[:1] in "-*+•0123456789" else []
+    found = found if any(found) else [_EQUATED.match(line.text)]
     if not any(found) and _OF_SITES.search(line.text):
         found = list(_IN_BRACKETS.finditer(line.text))
         found = found if len(found) >= SEVERAL else []

@@ -27,7 +27,7 @@ from assay.ingest.prose.counted_machines import machines
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
-from assay.ingest.source.headings import NUMBERED, of_set_up, of_training
+from assay.ingest.source.headings import NUMBERED, of_set_up, of_training, part_of_set_up
 from assay.ingest.vocabulary.attention_names import attention_named
 from assay.ingest.vocabulary.devices import (
     OF_EACH_NODE,
@@ -998,11 +998,16 @@ MOST, MOST_PLAIN, MOST_OF_ONE_ROW = 9, 3, 16
 
 
 def is_of_set_up(titles: Sequence[Line]) -> bool:
-    """Whether the innermost of some headings is of the set-up, or of the training of the model that
-    the one around it names."""
+    """Whether the innermost of some headings is of the set-up, of a part of it below one that is,
+    or of the training of the model that the one around it names."""
     if not titles or of_set_up(titles[-1].text) or _OF_THE_MODEL.fullmatch(titles[-1].text):
         return bool(titles)
-    of_model = len(titles) > 1 and model_named(titles[-2].text) is not None
+    if len(titles) < 2:
+        return False
+    below_set_up = of_set_up(titles[-2].text)
+    if below_set_up and part_of_set_up(titles[-1].text):
+        return True
+    of_model = below_set_up or model_named(titles[-2].text) is not None
     return of_model and of_training(titles[-1].text)
 
 
@@ -1044,13 +1049,15 @@ class SetUps:
         """The headings around the rows that a table of labels and values speaks for, of its own.
 
         The innermost is left out where it is of the set-up, has no rows below it, and no two such
-        tables beside each other say a setting in two ways.
+        tables beside each other say a setting in two ways; and so is each around it in turn.
         """
-        if not is_of_set_up(titles):
-            return titles
-        rows = titles[-1].number in self._with_rows
-        apart = tuple(title.number for title in titles[:-1]) in self._apart
-        return titles if rows or apart else titles[:-1]
+        while is_of_set_up(titles):
+            rows = titles[-1].number in self._with_rows
+            apart = tuple(title.number for title in titles[:-1]) in self._apart
+            if rows or apart:
+                break
+            titles = titles[:-1]
+        return titles
 
 
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:

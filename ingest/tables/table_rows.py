@@ -348,6 +348,7 @@ def _document(
         Stated([], [], []) if table.records else stated(table.grid, schema, name)
         for table in tables
     ]  # fmt: skip
+    _without_idle_nodes(settings, read)
     set_ups = SetUps(
         (table.titles, bool(table.records), {n: c.text for v in each.plain for n, c in v.items()})
         for table, each in zip(tables, settings, strict=True)
@@ -411,6 +412,22 @@ def _state(told: Stated, titles: Sequence[Line], below: _Table | None, folded: F
                 for name, cell in values.items():
                     record.cells.setdefault(name, cell)
                     folded.claimed.add(cell.line)
+
+
+def _without_idle_nodes(settings: Sequence[Stated], read: Sequence[_Table]) -> None:
+    """Leave out how many nodes a machine has, in a document whose rows print several counts of
+    them, each less than that: no run is said to have had them all."""
+    printed = {
+        float(record.cells["nodes"].text)
+        for table in read for record in table.records
+        if "nodes" in record.cells and record.cells["nodes"].text.isdecimal()
+    }  # fmt: skip
+    for values in (values for told in settings for values in told.plain if len(printed) > 1):
+        nodes = values.get("nodes")
+        if nodes and nodes.text.isdecimal() and float(nodes.text) > max(printed):
+            del values["nodes"]
+    for told in settings:
+        told.plain[:] = [values for values in told.plain if values]
 
 
 OF_THE_MIX = "the document says in which format it mixes precisions"
