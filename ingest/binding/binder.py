@@ -89,6 +89,7 @@ from assay.ingest.columns.titles import (
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.prose.only_device import LAW
 from assay.ingest.prose.only_model import LAW as OF_MODEL
+from assay.ingest.prose.only_model import OF_FAMILY
 from assay.ingest.prose.only_program import LAW as OF_PROGRAM
 from assay.ingest.prose.scopes import in_range, is_range, size_of
 from assay.ingest.schema.configuration import Configuration
@@ -548,8 +549,9 @@ class Binder:
         if tabled:
             device = {n: cell for n, cell in self._device.items() if self._means(cell, section)}
             yield device, LAW
-            if self.context.model and not any(is_said(row.get(name)) for name in NAMING):
-                yield {"model": self.context.model}, OF_MODEL
+            model = self.context.model
+            if model and not any(is_said(row.get(name)) for name in _naming(model)):
+                yield {"model": model}, model.law or OF_MODEL
             formats = self.context.formats
             other = formats.get(section[-1] if section else 0) or formats.get(0)
             yield ({"dtype": other} if other else {}), ASSUMED_LAWS["uniform"]
@@ -842,7 +844,11 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 continue
             if name == "network" and _of_other_devices(record, bound, networks.get(cell.line)):
                 continue
-            if name == "model" and cell.law == OF_MODEL and _names_what_it_trains(record):
+            if (
+                name == "model"
+                and cell.law in (OF_MODEL, OF_FAMILY)
+                and _names_what_it_trains(record)
+            ):
                 continue
             if name == "program" and _with_another(record, cell, here, sides=sides):
                 continue
@@ -968,6 +974,11 @@ def _as_printed(cell: Cell | None) -> Printed | None:
         return printed(cell.text, cell.kind or "decimal", cell.scale)
     except ValueError:
         return None
+
+
+def _naming(model: Cell) -> tuple[str, ...]:
+    """Fields by which a row is of a model of its own: a family has those of every size."""
+    return ("model",) if model.law == OF_FAMILY else NAMING
 
 
 def _names_what_it_trains(record: Record) -> bool:

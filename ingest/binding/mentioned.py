@@ -56,7 +56,8 @@ from assay.ingest.columns.spoken_of import (
     settled_nearer,
     spoken_of,
 )
-from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.columns.titles import EXPERTS_OF, SIZED, model_named, rounds_to
+from assay.ingest.prose.only_model import OF_FAMILY
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import LOWEST
@@ -543,8 +544,9 @@ def _but_for_nearer(tables: Iterable[Sequence[Record]], paragraphs: Sequence[Par
             if others or not held or any(as_large(size, each) for each in held):
                 continue
             for name in _OF_A_MODEL & row.cells.keys():
-                if not _is_own(row.cells[name]) and row.cells[name].line < near[0].first:
-                    del row.cells[name]
+                cell = row.cells[name]
+                if not _is_own(cell) and cell.line < near[0].first and cell.law != OF_FAMILY:
+                    del row.cells[name]  # a family is of models of every size
 
 
 def _but_for_its_post(
@@ -598,6 +600,8 @@ def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
     if model is None:
         return False
     own, text = called(model.text), letters(clause.text)
+    if clause.sizes and not sizes and own not in text and EXPERTS_OF.search(model.text):
+        return not any(rounds_to(model.text, size) for size in clause.sizes)
     others = {each for each in map(called, models) if each in text}
     return bool(others) and not any(own in each or each in own for each in {*others, text})
 

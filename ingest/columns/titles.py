@@ -832,14 +832,14 @@ def rounds_to(model: str, size: str) -> bool:
     >>> rounds_to("Wren-3B", "2.8B"), rounds_to("Wren-8x7B", "46.7B"), rounds_to("Wren-7B", "13B")
     (True, True, False)
     """
-    if (experts := _EXPERTS_OF.search(model)) and size[-1].upper() == "B":
+    if (experts := EXPERTS_OF.search(model)) and size[-1].upper() == "B":
         whole = int(experts[1]) * float(experts[2])
         return _LEAST_OF_EXPERTS * whole <= float(size[:-1]) <= whole
     named = [each.replace(" ", "") for each in SIZED.findall(model)]
     return len(named) == 1 and not differs(_sized(named[0]), _sized(size))
 
 
-_EXPERTS_OF = deferred(
+EXPERTS_OF = deferred(
     r"(?<![A-Za-z0-9.])([0-9]{1,3})x([0-9]{1,3}(?:\.[0-9]{1,2})?)[Bb](?![A-Za-z0-9])"
 )
 """Experts in the name of a model, and the size of the model that each is of: `8x7B`."""
@@ -915,6 +915,50 @@ def family_first(text: str) -> str | None:
     rest = found["rest"] if found else ""
     other = SIZED.search(rest) or re.search(rf"\b{_PUBLIC_FAMILY}\b", rest)
     return found[1] if found and not other else None
+
+
+_OF_PAGE = deferred(
+    r"\s*# [^A-Za-z]{0,6}?(?P<lead>(?i:(?:(?:my|our|some|the) )?"
+    r"(?:(?:benchmark(?:s|ing)?|experiments|results|notes|performance|throughput|speeds?|scaling"
+    r"|(?:(?:pre-?)?train|fine-?tun)ing)(?: (?:of|for|on|with))?(?: (?:an?|the))? ){1,3})?)"
+    rf"(?P<family>{_PUBLIC_FAMILY})"
+    r"(?P<what>(?:[- ](?i:(?:pre-?)?train(?:ing)?|fine-?tuning|tuning|models?|runs|speeds?"
+    r"|experiments?|benchmarks?|results|numbers|notes|performance|throughput|measurements|scaling"
+    r"|study|logs?|sweeps?|perf|tests?)(?![\w-]))*)\s*"
+    r"(?:[,:(–—]|(?<= )-(?= )|\b(?:on|with|in|using|at|for)\b|$)(?P<rest>.*)"
+)
+
+
+def family_of_page(text: str) -> str | None:
+    """The family of public models whose runs a document is of, by its title.
+
+    >>> family_of_page("# GPT2 Experiments on A100"), family_of_page("# Mixtral on H200")
+    ('GPT2', 'Mixtral')
+    >>> family_of_page("# LLaMA-Factory benchmarks"), family_of_page("# GPT-2 vs. T5 on A100")
+    (None, None)
+    >>> family_of_page("# Llama on our cloud")  # whatever is said of it there
+    """
+    found = _OF_PAGE.fullmatch(text) if len(text) <= LONGEST_TITLE else None
+    if found is None or SIZED.search(found["rest"]) or families_in(found["rest"]):
+        return None
+    of_runs = found["lead"] or found["what"] or devices(found["rest"]) or not found["rest"]
+    return found["family"] if of_runs else None
+
+
+def families_in(text: str) -> set[str]:
+    """The families of public models that a text names, in whatever name, without their signs.
+
+    >>> sorted(families_in("see gpt2-a100 and GPT-3, not llama.cpp"))
+    ['gpt2', 'gpt3', 'llama']
+    """
+    return {re.sub("[- ]", "", each[0]).casefold() for each in _A_FAMILY.finditer(text)}
+
+
+_A_FAMILY = deferred(
+    rf"(?<![A-Za-z0-9])(?:{_PUBLIC_FAMILY}|(?i:{_PUBLIC_FAMILY})(?<!\bopt)|Gemini|CLIP|SAM|PaLM"
+    r"|(?i:roberta|bart|whisper|yi|internlm|chatglm|glm|baichuan|kimi|grok|swin|vicuna|alpaca))"
+    r"(?![A-Za-z])"
+)
 
 
 def size_of_heading(text: str) -> str | None:

@@ -3,7 +3,8 @@ what they train.
 
 In: the lines of a document. Out: a cell with the model, where a sentence says that its author
 trains or adapts it, and every line of the document that names a model by such a name names this
-one; None where a second one is named, or the document is a thread of several authors.
+one; or with the family of models of which its title says that its runs are, and no line names
+another. None where a second one is named, or the document is a thread of several authors.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from assay.ingest.columns.titles import model_named
+from assay.ingest.columns.titles import families_in, family_of_page, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.prose.only_device import THREAD
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 
 LAW = "the one model that the document says to train"
+
+OF_FAMILY = "the one family of models that the document names, in its title"
 
 _TRAINED = deferred(
     r"\b(?:I|we|my task was|our task was)\b(?P<how>[^.;:!?]{0,40}?)"
@@ -53,10 +56,39 @@ def only_model(lines: Sequence[Line], tabled: Set[int]) -> Cell | None:
                 return None
             told += [cell] if (cell := _trained(line)) else []
     if not told:
-        return None
+        return _family(lines)
     named = (model_named(line.text) for line in lines if len(line.text) <= LONGEST)
     names = {name.casefold() for name in [*named, *(cell.text for cell in told)] if name}
     return told[0] if len(names) == 1 else None
+
+
+def _family(lines: Sequence[Line]) -> Cell | None:
+    """The family that the title of a document names and no line of it another, or a model.
+
+    >>> lines = [Line(n, text, 1, {}) for n, text in enumerate(["# GPT2 Experiments", "12 s"], 1)]
+    >>> _family(lines).text, _family([*lines, Line(3, "Unlike GPT-3, it fits.", 1, {})])
+    ('GPT2', None)
+    """
+    title = next((line for line in lines if _TITLE.match(line.text)), None)
+    family = family_of_page(title.text) if title else None
+    if family is None or title is None:
+        return None
+    own = family.replace("-", "").replace(" ", "").casefold()
+    for line in lines:
+        text = line.text[:LONGEST]
+        if (
+            model_named(text)
+            or _SIZED_HEADING.match(text)
+            or any(not own.startswith(each) for each in families_in(text))
+        ):
+            return None
+    return Cell(family, title.number, title.column + title.text.index(family), law=OF_FAMILY)
+
+
+_TITLE = re.compile(r"# \S")
+
+_SIZED_HEADING = re.compile(r"#{2,6} (?:[0-9.]{1,6} )?[0-9]{1,4}(?:\.[0-9]{1,2})?[BM]\b")
+"""A heading of a size: those of one family, and perhaps what is none."""
 
 
 def _trained(line: Line) -> Cell | None:
