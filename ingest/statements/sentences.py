@@ -1370,7 +1370,7 @@ _AS_AN_ARGUMENT = deferred(
     r"(?<![A-Za-z0-9_./-])(?:(?P<what>gradient|activation)_checkpointing|checkpoint_activations)(?![A-Za-z0-9_-])"
     r"(?!`? ?(?:[=:(（]|to \b|argument|option|flag|parameter|参数|选项|设))"
 )
-"""Recomputation by the name of an argument: `mixed precision and` `` `checkpoint_activations` ``."""
+"""Recomputation by the name of an argument: `bf16 and checkpoint_activations`."""
 
 
 def _in_words(found: re.Match[str]) -> str:
