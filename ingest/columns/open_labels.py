@@ -182,7 +182,7 @@ def with_letters(grid: Grid) -> Grid:
     batch of a step that is a multiple of both."""
     if not grid.heads or grid.labels:
         return grid
-    grid = _with_options(_with_global_batches(_with_micro_batches(grid)))
+    grid = _with_options(_with_global_batches(_with_micro_batches(_without_progress(grid))))
     last, told = grid.heads[-1], dict[str, int]()
     labels = [plain(cell.text) for cell in last.cells]
     for at, label in enumerate(labels):
@@ -244,6 +244,27 @@ _MB = re.compile(r"mb|(?i:dev(?:ice)?[ _-]?mb|mb ?/ ?dev(?:ice)?)")
 _ACCUMULATES = re.compile(
     r"(?:grad(?:ient)?s?\.?[ _-]?)?accum(?:\.|ulat\w+)?(?:[ _-]steps?)?|ga|gas", re.IGNORECASE
 )
+
+
+_STEPS_DONE = re.compile(r"(?:batch(?:es)?|steps?|iter(?:ation)?s?)", re.IGNORECASE)
+
+_MICRO_DONE = re.compile(r"(?:num[ _]?)?micro[ _-]?batches", re.IGNORECASE)
+
+
+def _without_progress(grid: Grid) -> Grid:
+    """The grid without micro-batches that are counted from the start of the run, as many times the
+    steps done beside them in every row: those of a step are not so many."""
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    steps = [n for n, label in enumerate(labels) if _STEPS_DONE.fullmatch(label)]
+    micro = [n for n, label in enumerate(labels) if _MICRO_DONE.fullmatch(label)]
+    rows = [row.cells for row in grid.rows if len(row.cells) == len(labels)]
+    if not len(steps) == len(micro) == 1 or len(rows) <= 1:
+        return grid
+    done = [(_count(cells[steps[0]].text), _count(cells[micro[0]].text)) for cells in rows]
+    rising = all(a < b for (a, _), (b, _) in pairwise(done))
+    if not rising or not done[0][0] or len({many / step for step, many in done}) != 1:
+        return grid
+    return _with_labels(grid, {micro[0]: "micro-batches done"})
 
 
 def _with_micro_batches(grid: Grid) -> Grid:

@@ -793,13 +793,17 @@ _OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?
 
 
 _NODE_IS = deferred(
-    r"(?P<first>^\W*)?\b(?:[Oo]ne|[Aa]|1|[Ee]ach|[Ee]very|[Tt]he) (?:[\w-]+ ){0,2}?"
+    r"(?P<first>^\W*|(?<=[,;:] ))?\b(?:(?:one|an?|1|each|every|the) (?:[\w-]+ ){0,2}?"
     r"(?:node|server|machine|host|box|instance)"
     r"(?: (?:of|in) (?:the |our )?(?:[\w`-]+ )?(?:partition|cluster|system))? "
     r"(?:is|=|equals|means|consists of|comprises|corresponds to|has|holds|contains|exposes)"
-    rf"[ *_]+(?P<n>[0-9]{{1,2}}|{'|'.join(COUNTS)}) (?:[GNTHX]PU|GCD|accelerator)s\b(?! (?:or|to) )"
+    r"|(?:these|our|all(?: the)?) (?:nodes|servers|machines|hosts|boxes|instances) "
+    r"(?:have|hold|contain|expose|come with))"
+    rf"[ *_]+(?P<n>[0-9]{{1,2}}|{'|'.join(COUNTS)}) (?:[GNTHX]PU|GCD|accelerator)s\b"
+    r"(?! (?:or|to|and the (?:other|rest)|in total) )",
+    re.IGNORECASE,
 )
-"""A node by the devices that it is or has: `One node is 8 GPUs.`"""
+"""A node by the devices that it is or has: `One node is 8 GPUs.`, `these nodes have 4 gpus`"""
 
 
 _SEEN = deferred(

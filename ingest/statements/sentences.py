@@ -165,7 +165,8 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一|始终|一直)?(?:[均都恒]|固定|设置|默认)?(?:[:=：为是取]|设为|取为)|\((?=$)|\b(?:of|at|equals|(?:is|was|are|were"
+    r"[\s*`\"']*(?:(?:[均都恒]|一律|统一|始终|一直)?(?:[均都恒]|固定|设置|设定|限定|默认)?(?:[:=：为是取成到在]|设为|取为)|\((?=$)"
+    r"|\b(?:of|at|equals|(?:is|was|are|were"
     r"|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant|pinned|chosen|both|all|again|here|simply|just"
     r"|equal|left|now|still) ?)*(?:to|at)?)?))?[\s*`\"']*$"
@@ -561,9 +562,9 @@ _NOT_ACCUMULATED = deferred(
 
 _AGAIN_IN_CHINESE = deferred(
     r"(?:(?P<off>关闭了?|不使用|未使用|未开启|不开启?|未启用|禁用了?|无)|(?:开启|使用|启用|打开|采用|改用|改为)了?)\s*"
-    r"(?:(?:(?!相同|同样|一样|同等|一致)[^。;；,，]){1,48}[与和及、])?"
+    r"(?:(?:(?!相同|同样|一样|同等|一致)[^。;；,，]){1,48}[与和及、]\s?)?"
     r"(?P<how>全量|完全|全部|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
-    r"|(?:(?:gradient|activation) )?(?:checkpointing|recomput(?:e|ation)))"
+    r"|`?(?:(?:gradient|activation) )?(?:check-?point(?:ing|s)|recomput(?:e|ation))`?)"
     r"(?:[(（](?P<kind>全量|完全|全部|全|选择性)[)）])?"
     r"(?!之?后|时|会|将|则|可以|导致|设置|选项|参数)"
     r"|(?:^[\s*•+-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全|全部|全层|全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、：:]|$))"
@@ -1180,7 +1181,7 @@ def _named_in_turn(labels: str, *, of_batches: bool = False) -> tuple[str, ...]:
 _OF_EVERY_RUN = deferred(
     r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
     r"(?:(?:runs?|computations?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?"
-    r"|jobs?|trainings?"
+    r"|jobs?|trainings?|(?:test |use )?cases"
     r"|timings?|figures|configurations?|entries|rows?|workloads|throughputs?|speeds"
     r"|(?:performance|throughput|benchmark) data)\b"
     r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
@@ -1193,8 +1194,9 @@ _OF_EVERY_RUN = deferred(
     r"|(?:bf|fp|tf|float)(?:8|16|32)\b|bfloat|mixed|full[ -]prec|sequences? (?:of|len)|seq|micro"
     r"|global|[0-9]+ ?[x×]|FSDP|DDP|ZeRO|TP|PP))"
     r"|(?<!` )\b(?:everywhere|throughout)\b"
-    r"|(?:所有|全部)的?(?:训练|性能|吞吐|实验|测试|测量)?(?:实验|训练|测试|数据|结果|性能|吞吐|运行|任务)"
-    r"[^，。；,;]{0,4}?(?:均|都)"
+    r"|(?:所有|全部)的?(?:训练|性能|吞吐|实验|测试|测量)?(?:实验|训练|测试|数据|结果|性能|吞吐|运行|任务"
+    r"|用例|案例|\s?cases?\b)(?:[^，。；,;]{0,4}?(?:均|都)|\s?(?:[，,]|的|中[，,]?)\s?(?:(?:[`*]*[A-Za-z]"
+    r"[\w ]{1,24}[`*]*|(?:序列|上下文)长度|精度|[微全]?局?批[\w]{0,4})\s?[均都统]))"
     r"|\b(?:step|batch|GPU|device|accelerator|card|rank)s? always (?:sees?|takes?|has"
     r"|have|holds?|gets?)\b",
     re.IGNORECASE,
@@ -1403,8 +1405,25 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
+_AS_AN_ARGUMENT = deferred(
+    r"(?<![A-Za-z0-9_./-])(?:(?P<what>gradient|activation)_checkpointing|checkpoint_activations)(?![A-Za-z0-9_-])"
+    r"(?!`? ?(?:[=:(（]|to \b|argument|option|flag|parameter|参数|选项|设))"
+)
+"""Recomputation by the name of an argument: `bf16 and checkpoint_activations`."""
+
+
+def _in_words(found: re.Match[str]) -> str:
+    """The words for such a name, as long as it is.
+
+    >>> _AS_AN_ARGUMENT.sub(_in_words, "with `gradient_checkpointing` on")
+    'with `gradient checkpointing` on'
+    """
+    return f"{found['what']} checkpointing" if found["what"] else "activation checkpoints"
+
+
 def switched(text: str) -> Iterator[Part]:
     """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
+    text = _AS_AN_ARGUMENT.sub(_in_words, text) if "checkpoint" in text and "_" in text else text
     text = _WHETHER.sub(_blank, text) if _OF_RECOMPUTATION.search(text) else text
     for some in _SAC.finditer(text) if "SAC" in text and not _AGENTS.search(text) else ():
         if some["op"] or _OF_TRAINERS.search(text):

@@ -60,7 +60,7 @@ _PARTS = (
     r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3]|deepspeed(?: config\w*)?:? stage|zero_optimization"
     r"|(?:zero|_z)_?[0-3](?:_\w+)*\.json|\bzero-?[0-3]\b)",
     r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
-    r"(?:固定为|设置为|默认为|实验[均都]为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
+    r"(?:[固设限]定[为成]|设置[为成]|默认为|实验[均都]为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
     r"`[\w.]+ ?[=:] ?[\w.'\"]+`[^`]{1,3}`[\w.]+ ?[=:]|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over"
     r"|for|across) "
     r"(?:[0-9]|two|three|four|eight|sixteen))",
