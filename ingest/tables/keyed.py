@@ -287,6 +287,10 @@ _A_RATE = re.compile(
 """A label of what its own table measures, whatever that is of: `Output tokens/s`."""
 
 
+_OF_MODELS = {"model", "model_size", "parameters"}
+"""Columns of a table whose memory is that of its models, and not that of machines."""
+
+
 def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -> Keyed | None:
     columns = _explained(grid.header(), schema, legend)
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
@@ -302,7 +306,8 @@ def _keyed(source: str, grid: Grid, schema: Schema, legend: Mapping[str, str]) -
     told = [n for n, c in enumerate(columns) if _configures(c) or n in parts]
     count = len(told) + sum(len(held) - 1 for held in several.values())
     measured = [c for c in columns if c.spec and c.spec.quantity]
-    if machines:  # how much a device holds, and could do
+    of_models = any(c.spec and c.spec.name in _OF_MODELS for c in columns)
+    if machines and not of_models:  # how much a device holds, and could do
         measured = [c for c in measured if c.spec and c.spec.name != "memory"]
         measured = [c for c in measured if not _AT_MOST.search(plain(c.label))]
     able = any(_CAN_RUN.match(column.label) for column in columns)
