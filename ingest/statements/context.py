@@ -1242,7 +1242,7 @@ _EARLIER = deferred(
 
 
 _IN_BRACKETS = deferred(r"\([^()]{1,80}\)")
-"""What is said beside a setting: `two 3090s (without NVLink)`."""
+"""A remark beside a setting: `two 3090s (without NVLink)`."""
 
 
 def _from_here_on(line: Line) -> dict[str, Cell]:

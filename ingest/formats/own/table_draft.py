@@ -50,9 +50,11 @@ class _Drawn:
 
 def _labelled(grid: Grid) -> bool:
     """Whether the columns of a table can be told by their labels: those of aligned text only where
-    each has one, as no sign stands between them."""
+    each has one, as no sign stands between them, and above its values, as in no list."""
     labels = grid.header()
-    return all(labels) if grid.syntax == "text" else any(labels)
+    if grid.syntax != "text":
+        return any(labels)
+    return all(labels) and grid.heads[-1].line.number < grid.rows[0].line.number
 
 
 def table_draft(texts: Sequence[str], name: str) -> str | None:
