@@ -527,9 +527,20 @@ def of_these_runs(text: str) -> str:
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
     text = unreported(text)
     if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
-        text = _POINTER.sub(lambda found: _blank(found[0]), text)
+        text = _POINTER.sub(_unpointed, text)
     return "".join(map(_own, sentences(text)))
 
+
+def _unpointed(found: re.Match[str]) -> str:
+    """Blanks for the end of a sentence that points elsewhere; one that says nothing else stays."""
+    return found[0] if _FOR_WHOM.search(found.string, 0, found.start()) else _blank(found[0])
+
+
+_FOR_WHOM = deferred(
+    r"(?:^|[.;:] )\W*(?:for|to|if|when|in case|before|about|regarding|as for)\b[^,.;]*$",
+    re.IGNORECASE,
+)
+"""All that stands in front of it: `For Lark-30B, please refer to …`."""
 
 _POINTER = deferred(
     r"(?<=[\w)\]`*])(?:[,;]| [–—-]|(?= \()) ?\(?(?:(?:but|and|for [^.;:,()|]{2,40},?) )?"
