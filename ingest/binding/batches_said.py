@@ -8,6 +8,7 @@ the number of sequences per card`. Columns of batches are labelled so before the
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -79,18 +80,39 @@ OF_STEPS = "its steps of accumulation share no such batch"
 def of_tokens(cells: dict[str, Cell]) -> None:
     """Put a batch that is stated, and larger than any of sequences, where its tokens stand, as
     whole sequences of the row's length: `total_batch_size=524288` of sequences of 1,024, or `batch
-    524,288`, which no device takes at once."""
+    524,288`, which no device takes at once. One that a row prints is of tokens where its length and
+    its micro-batches multiply to it: 4,096 × 4 × 1 on 8 devices are 131,072."""
     length = cells.get("seq_len")
     if length is None:
         return
     for name in ("global_batch", "batch_size"):
         batch = cells.get(name)
-        if batch is None or batch.value_origin == "printed":
+        if batch is None:
             continue
         many, long = number_of(batch), number_of(length)
-        if many and long and many > MOST_SEQUENCES and many % long == 0:
+        if not many or not long or many % long:
+            continue
+        said = batch.value_origin != "printed" and many > MOST_SEQUENCES
+        if said or (name == "global_batch" and _in_a_step(cells) == many / long):
             del cells[name]
             cells.setdefault("global_batch_tokens", batch)
+
+
+def _in_a_step(cells: Mapping[str, Cell]) -> float | None:
+    """The sequences of a step by its micro-batches; None where a row prints not all of them."""
+    if not {"micro_batch", "accumulation", "gpus", "tp"} <= cells.keys():
+        return None
+    held = {n: cells[n] for n in (*_PER_DEVICE, *_SHARED) if n in cells}
+    many = {name: number_of(cell) for name, cell in held.items()}
+    if not all(many.values()):
+        return None
+    step = math.prod(many[n] or 1 for n in _PER_DEVICE)
+    return step / math.prod(many[n] or 1 for n in _SHARED if n in many)
+
+
+_PER_DEVICE = ("micro_batch", "accumulation", "gpus")
+
+_SHARED = ("tp", "pp", "cp")
 
 
 def of_each_device(records: Sequence[Record]) -> None:
