@@ -84,7 +84,9 @@ def _found(region: Region) -> list[Found]:
     return found
 
 
-_OF_A_TABLE = deferred(r"\|(?:\s*[~≈]?[-+0-9.,]+\s*(?:[A-Za-z%×µ][A-Za-z%µ/]{0,16})?\s*\|){2,}\s*")
+_OF_A_TABLE = deferred(
+    r"\|(?:\s*[*`_]{0,3}[~≈]?[-+0-9.,]+\s*(?:[A-Za-z%×µ][A-Za-z%µ/]{0,16})?[*`_]{0,3}\s*\|){2,}\s*"
+)
 """A row of a table of Markdown: numbers without a label, which its header has."""
 
 
