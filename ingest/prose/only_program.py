@@ -105,7 +105,8 @@ _LEADS = deferred(rf"(?:{_LABEL}|{_WITH})$", re.IGNORECASE)
 _FULL_NAME = (
     r"(?P<name>(?:[A-Z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}"
     r"(?: (?:Framework|Trainer|Toolkit|Library|Engine|Suite))?"
-    r"|(?:(?<=[`*])|(?=[a-z-]{3,24} v[0-9])"
+    r"|(?!(?:the|this|that|our|its|their|tag|version|release|branch)\b)"
+    r"(?:(?<=[`*])|(?=[a-z-]{3,24} v[0-9])"
     r"|(?=[a-z][a-z0-9_-]{2,24} [0-9]{1,2}(?:\.[0-9]{1,2}){2}(?:,|,? and| with| on(?: top of)?) "
     r"(?:PyTorch|torch|JAX|CUDA|TensorFlow|MindSpore) v?[0-9]))"
     r"[a-z][A-Za-z0-9]{2,24}(?:[-_][A-Za-z0-9]{2,16}){0,3}))"
