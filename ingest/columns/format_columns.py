@@ -14,7 +14,7 @@ from dataclasses import replace
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.number_formats import EVERY
 from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.schema.record import Cell, Record, Schema
+from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.vocabulary.attention_names import switches_flash
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, normalise
 
@@ -168,3 +168,41 @@ def without_said_formats(grid: Grid, schema: Schema, headings: Iterable[str]) ->
 def _is_measured(label: str, schema: Schema) -> bool:
     (column,) = header([label], schema)
     return column.spec is not None and column.spec.quantity is not None
+
+
+def two_formats(label: str, above: Sequence[Line]) -> tuple[str, str, str] | None:
+    """What a label leaves without the two number formats of its cells, and these in their order, as
+    it names them, `TFLOPS, BF16 (FP8)`, or else the last line above the table that does.
+
+    >>> two_formats("TFLOPS/GPU, BF16 / FP8", ()), two_formats("TFLOPS, FP8", ())
+    (('TFLOPS/GPU', 'BF16', 'FP8'), None)
+    >>> two_formats("TFLOPS", [Line(1, "Numbers are of BF16, with FP8 in brackets.", 1, {})])
+    ('TFLOPS', 'BF16', 'FP8')
+    """
+    if found := _TWO.search(label):
+        rest = f"{label[: found.start()]} {label[found.end() :]}".replace("()", "")
+        return " ".join(rest.split()).strip(" ,:;–—-"), found[1], found[2]
+    for text in (line.text for line in reversed(above) if len(line.text) <= LONGEST):
+        one, other, *more = *_A_FORMAT.findall(text), "", ""
+        if not other or any(more):
+            continue
+        if told := _TWO.search(text):
+            return label, told[1], told[2]
+        if told := _IN_BRACKETS.search(text):
+            aside = told[1] or told[2]
+            return label, other if aside == one else one, aside
+    return None
+
+
+_SPELLED = rf"(?<![\w-]){NUMBER_FORMAT}(?:-[A-Z]{{2}})?(?!\w)"
+
+_A_FORMAT = re.compile(_SPELLED)
+
+_TWO = re.compile(rf"({_SPELLED}) ?[(/|] ?({_SPELLED})\)?")
+"""Two formats as cells have what was measured in them: `BF16 (FP8)`."""
+
+_IN_BRACKETS = re.compile(
+    rf"({_SPELLED})(?: [a-z]+){{0,3}} (?:in|within|inside) (?:the )?(?:brackets|parenthes[ei]s)"
+    rf"|(?:brackets|parenthes[ei]s)\W{{0,2}}(?: ?[a-z]+){{0,4}} ?({_SPELLED})"
+)
+"""The format of what stands in brackets: `with FP8 in brackets`, `those in parentheses for FP8`."""

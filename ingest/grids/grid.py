@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.label_forms import LONGEST_LABEL, in_words
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 from assay.ingest.vocabulary.words import said
 
 Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json", "wiki", "latex"]
@@ -293,6 +294,45 @@ def without_fillers(grid: Grid) -> Grid:
     return replace(grid, rows=tuple(
         _emptied(row) if no else row for row, no in zip(grid.rows, filler, strict=True)
     ))  # fmt: skip
+
+
+def with_rows_of_formats(grid: Grid) -> Grid:
+    """The grid with a row for each of two number formats that one row has measured, the second in
+    brackets: `FP8 (BF16)` beside `1639 (1062)`; what has no brackets is of both.
+
+    >>> cells = (GridCell("FP8 (BF16)", 3, 3), GridCell("64", 3, 16), GridCell("163 (106)", 3, 21))
+    >>> rows = with_rows_of_formats(Grid("text", 0, 1, (), (GridRow(Line(3, "", 3, {}), cells),)))
+    >>> [[cell.text for cell in row.cells] for row in rows.rows]
+    [['FP8', '64', '163'], ['BF16', '64', '106']]
+    """
+    rows = [each for row in grid.rows for each in _of_both_formats(row)]
+    return replace(grid, rows=tuple(rows)) if len(rows) > len(grid.rows) else grid
+
+
+def _of_both_formats(row: GridRow) -> Iterator[GridRow]:
+    """A row, or the two that stand in it."""
+    told = any(_TWO_FORMATS.fullmatch(cell.text) for cell in row.cells if "(" in cell.text)
+    pairs = [_ONE_AND_OTHER.fullmatch(cell.text) if told else None for cell in row.cells]
+    if not any(pair and pair["number"] for pair in pairs):
+        yield row
+        return
+    for part in ("one", "other"):
+        cells = (
+            cell._replace(text=pair[part], column=cell.column + pair.start(part)) if pair else cell
+            for pair, cell in zip(pairs, row.cells, strict=True)
+        )
+        yield replace(row, cells=tuple(cells))
+
+
+_A_FORMAT = rf"{NUMBER_FORMAT}(?:[-_ ][A-Za-z]{{1,12}})?"
+
+_TWO_FORMATS = re.compile(rf"{_A_FORMAT} ?\({_A_FORMAT}\)")
+
+_ONE_AND_OTHER = re.compile(
+    rf"(?P<one>{_A_FORMAT}|(?P<number>[0-9][0-9.,]*|n/a|-|OOM)) "
+    rf"?\((?P<other>{_A_FORMAT}|[0-9][0-9.,]*|n/a|-|OOM)\)"
+)
+"""What is of one format, and of the other: `1639 (1062)`, `n/a (4)`."""
 
 
 def _is_average(grid: Grid) -> bool:

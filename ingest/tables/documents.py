@@ -35,6 +35,7 @@ from assay.ingest.grids.grid import (
     apart,
     unset,
     with_labels_in_words,
+    with_rows_of_formats,
     without_asides,
     without_fillers,
 )
@@ -119,6 +120,7 @@ def grids(lines: Sequence[Line], name: str, *, declared: bool = False) -> Iterat
         held = [*map(with_labels_in_words, map(with_units_below, each))]
         again = _spoken_of_again(held)
         each = (without_asides(without_fillers(grid), again=again) for grid in held)
+        each = map(with_rows_of_formats, each)
     found = map(_in_digits, map(_undivided, map(_in_strokes, map(_bracketed, each))))
     yield from _all_pointed(found, lines, declared=declared)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import replace
 from typing import NamedTuple
 
+from assay.ingest.columns.format_columns import two_formats
 from assay.ingest.columns.headers import generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.grids.ratios import COMPARED
@@ -112,7 +113,9 @@ def parted(
     for at, cell in enumerate(heads):
         texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
         form, told = _form(texts), None
-        labels = _labels(plain(cell.text), form, schema, above, texts) if form else None
+        label = plain(cell.text)
+        labels = _of_formats(label, form, schema, above) if form else None
+        labels = labels or (_labels(label, form, schema, above, texts) if form else None)
         if not labels and (setting := side(plain(whole[at]))):
             told = _cells_are(form, above, schema) if form and at else None
             labels = (
@@ -324,6 +327,16 @@ def _labels(
         return label, beside.rsplit(maxsplit=1)[-1]
     named = {m[0] for line in above for m in _SHARED.finditer(line.text) if _quantity(m[0], schema)}
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
+
+
+def _of_formats(
+    label: str, form: re.Pattern[str], schema: Schema, above: Sequence[Line]
+) -> tuple[str, str] | None:
+    """The labels of the numbers of two formats: `TFLOPS, BF16 (FP8)`."""
+    found = two_formats(label, above) if form in (_IN_BRACKETS, _BY_STROKE) else None
+    if found is None or not _quantity(found[0], schema):
+        return None
+    return _set_behind(found[0], found[1]), _set_behind(found[0], found[2])
 
 
 def _of_both_sides(label: str, schema: Schema) -> tuple[str, str] | None:
