@@ -34,7 +34,7 @@ Per = Literal["device", "node", "job", "step", "micro-batch", "token", "sample"]
 """The basis of a quantity: of whom it is, or of what. Numbers of two bases are never compared."""
 
 NUMBER_FORMAT = (
-    r"(?:bf16|[Bb]float-?16|tf32|fp(?:16|32|8|4)|float-?(?:16|32|8)|mx-?fp8|(?:nv|mx)-?fp4"
+    r"(?:bf16|[Bb]float-?16|tf32|fp(?:16|32|8|4)|[Ff]loat-?(?:16|32|8)|mx-?fp8|(?:nv|mx)-?fp4"
     r"|BF16|BFloat16|TF32|FP(?:16|32|8|4)|MXFP8|(?:NV|MX)FP4)"
 )
 """A number format as documents spell it."""
