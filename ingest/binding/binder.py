@@ -467,7 +467,7 @@ class Binder:
         if self._last is not None and not contradicts(self._last, row):
             take(only_of(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         take(self._of_all_below(section, line), "assumed", ASSUMED_LAWS["backward"])
-        take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
+        take(_of_this_run(self._below(section, line), row), "assumed", ASSUMED_LAWS["section"])
         if tabled:
             started = self._started.said_of(section, line, row)
             take(started, "assumed", ASSUMED_LAWS["section"])
@@ -1029,6 +1029,14 @@ def _with_another(record: Record, cell: Cell, machines: Set[str], *, sides: bool
 def _ranges(statements: Sequence[Statement]) -> set[str]:
     """The ranges of models that statements are of."""
     return {each.subject for each in statements if each.here and is_range(each.subject)}
+
+
+def _of_this_run(said: Said, row: Said) -> Said:
+    """Cells without those of lines that say another device than a row's: what leads to a further
+    table is of that one."""
+    if not of_another_run(only_of(said, ("gpu",)), only_of(row, ("gpu",))):
+        return said
+    return {name: cell for name, cell in said.items() if cell.line != said["gpu"].line}
 
 
 def _named_as_rows(every: Sequence[Statement], rows: Sequence[Record]) -> dict[int, str]:

@@ -38,11 +38,14 @@ _BRANDS = (
     "Tesla|GeForce|GTX|Quadro|Radeon(?: AI)?(?: Pro)?|Instinct|Habana|Cloud AI|power[- ]limited"
 )
 
+_TI = r"(?: ?Ti)?(?: (?:SUPER|Super)\b)?"
+"""What may stand behind the number of a card."""
+
 _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
     r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ _-]?Ada(?: Generation)?)"
     r"|RTX[ -]?(?:[245]000|4500)(?:[ _-]SFF)?[ _-]?Ada(?: Generation)?|RTX[ -]?PRO[ -]?[245][05]00"
-    r"|RTX[®™]?[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
+    rf"|RTX[®™]?[ -]?[0-9]{{4}}{_TI}(?: ?D(?![A-Za-z0-9]))?"
     r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
     r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?|RX ?90[67]0(?: ?XT)?"
     r"|Gaudi[®™]?[ -]?[1-9]|HL-?[1-3][0-9]{2}[A-Z]?|Arc ?(?:Pro ?)?[AB][0-9]{2,3}|A7[57]0|B5[78]0"
@@ -81,14 +84,14 @@ _SHAPE = (
 _GEFORCE = (
     r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle )"
     r"|(?<=one )|(?<=\bOne )|(?<=four )|(?<=\bFour )|(?<=hree )|(?<=ight )|(?<=\ba )|(?<=\bmy )|"
-    r"(?<=\bour )|(?<=[0-9]GB )|(?<=[0-9] GB )|(?<=pair of ))[12345]0[5-9]0(?: ?Ti)?"
+    rf"(?<=\bour )|(?<=[0-9]GB )|(?<=[0-9] GB )|(?<=pair of ))[12345]0[5-9]0{_TI}"
     r"(?![0-9%]|[.,][0-9]| ?(?:tokens|samples|sequences|steps|seq|ms)\b| s\b)(?!(?<=a [0-9]{4})s\b)"
-    r"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
-    r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
-    r"|(?:(?<=^# )|(?<=^## )|(?<=^### ))[2345]0[5-9]0(?: ?Ti)?"
+    rf"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0{_TI}"
+    r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b| [(]))"
+    rf"|(?:(?<=^# )|(?<=^## )|(?<=^### ))[2345]0[5-9]0{_TI}"
     r"(?! (?i:tok|st|sam|seq|ctx|it|ep|im))(?=(?: [A-Za-z][\w-]{0,20}){0,3} "
     r"(?i:benchmarks?|benchmarking|results|performance|numbers|timings?|measurements)\W*$)"
-    r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b"
+    rf"|[2345]0[5-9]0{_TI}(?=s?(?: GPUs?| cards?)\b"
     r"|[ -]?(?:8|1[0126]|24|32|48) ?GB\b| [(](?:8|1[0126]|24|32|48) ?GB[)]"
     r"| ?(?:@|\bat) ?[1-9][0-9]{2} ?W\b| ?[(][1-9][0-9]{2} ?W\b)"
 )

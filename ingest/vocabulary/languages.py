@@ -136,7 +136,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|[0-9] K |-N ?[0-9]|[sd]/(?:node|host)|[0-9] (?:[GN]PU|GCD|card|acc|chip)|\bonly\b|closed"
     r"|left out|padd|no pipel|pipelining|there (?:are|were)|consists|built|made|comprises|offers"
     r"|[a-z0-9] each\b|arithm|math|computation|not in use|avoided|skipped"
-    r"|activations (?:are|were)|batch of|\bpure"
+    r"|activations (?:are|were|check)|gradients check|batch of|\bpure"
     r"|s? (?:is|are|was|were) (?:re-?comp|check|re-?mat)|% (?:[a-z]+er )?(?:in|with|at|for) "
     r"|^\W*(?:[0-9.]+ )?with (?:full |sele\w* )?(?:grad|act)"
     r"|(?:one|single) (?:card|gpu|device) (?:per|for|in)"
