@@ -29,6 +29,16 @@ def test_a_document_without_contradictions(assay: Run) -> None:
     assert "no findings" in done.err
 
 
+def test_of_what_holds_nothing_no_finding_is_denied(assay: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.md"
+    empty.touch()
+    for path in (empty, tmp_path / "missing.md"):
+        done = assay("check", path)
+        assert done.code in (2, 4)
+        assert done.err
+        assert "no findings" not in done.err
+
+
 def test_contradictions_are_shown_at_their_place_and_fail(assay: Run) -> None:
     done = assay("check", PREQUEL)
     assert done.code == 1

@@ -92,7 +92,8 @@ def check(
     shown = at_least(found, severity.value)
     if write_baseline:
         _baseline(write_baseline, shown, covering)
-    _write(shown, sarif, as_json=as_json)
+    was_read = any(frame.height for frame in outcome.reading.frames.values())
+    _write(shown, sarif, as_json=as_json, was_read=was_read)
     codes = judge(outcome, paths, allowed)
     if shown and write_baseline is None:
         codes.append(Exit.GATE)
@@ -157,7 +158,8 @@ def _baseline(path: Path, shown: list[Finding], covering: list[Exemption]) -> No
     write(path, exemptions.dumps([*covering, *map(exemptions.exempted, shown)]))
 
 
-def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool) -> None:
+def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool, was_read: bool) -> None:
+    """Write what is shown; that nothing was found is said only of what was read."""
     from assay.validate.report import contradictions
     from assay.validate.report import sarif as sarif_writer
 
@@ -169,7 +171,8 @@ def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool) -> None:
         width = screen_width() if sys.stdout.isatty() else None
         sys.stdout.write(contradictions.render(shown, colour=coloured(), width=width))
     sys.stdout.flush()
-    complain(contradictions.summary(shown))
+    if shown or was_read:
+        complain(contradictions.summary(shown))
 
 
 def register(app: typer.Typer) -> None:
