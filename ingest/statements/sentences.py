@@ -542,7 +542,8 @@ _WITH_AND_WITHOUT = deferred(
 
 _NOT_ACCUMULATED = deferred(
     r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b"
-    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row))"
+    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row)"
+    r"|(?:this|these|them|any|all|either|both)\b(?! \w+ (?:but|except)))"
     r"| on [0-9])"
     r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
     r"(?:off|disabled|none|not used|never used|unused)\b(?! (?:in|for|on|with) (?!any|all|every))"
