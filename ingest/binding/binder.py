@@ -874,6 +874,7 @@ def _said_again(record: Record, said: Said, section: Section) -> dict[str, Cell]
         name: own for name, own in record.cells.items()
         if name in _OF_EACH_RUN and own.value_origin == "stated" and 0 < own.line < begin
         and (other := said.get(name)) is not None and other.state == "value" and differ(own, other)
+        and other.column > 1  # and not where it is said to be as elsewhere
     }  # fmt: skip
     for name in again if record.tabled else ():
         del record.cells[name]
