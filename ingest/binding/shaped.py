@@ -257,12 +257,13 @@ def told_vocabulary(name: str, prose: Iterable[Line]) -> dict[str, Cell]:
     names = dict.fromkeys(_AS_CALLED.sub("", each) for each in (name, *_of_family(name)))
     called = "|".join(map(_in_any_spelling, names))
     of_it = re.compile(
-        rf"(?<![\w./-])(?:{called}){_NAME_ENDS}(?:['’]s? |[`*_]{{0,2}} {_COMES_WITH} (?:an? |the |its )?)"
-        rf"(?:[a-z]+ ){{0,2}}{_VOCABULARY}{_HOLDS}{_SO_MANY.format(1)}"
+        rf"(?<![\w./-])(?:{called}){_NAME_ENDS}"
+        rf"(?:['’]s? |[`*_]{{0,2}} {_COMES_WITH} (?:an? |the |its )?)(?:[a-z]+ ){{0,2}}"
+        rf"{_VOCABULARY}{_HOLDS}{_SO_MANY.format(1)}"
         rf"|\b{_VOCABULARY} (?:of|for|in) (?:the )?[`*_]{{0,2}}(?:{called}){_NAME_ENDS}[`*_]{{0,2}}"
         rf"{_HOLDS}{_SO_MANY.format(2)}"
-        rf"|\b{_VOCABULARY}[^.;:]{{0,60}}?(?<![\w.,-])(?P<n3>[0-9][0-9,]{{3,8}}) (?:tokens |entries )?"
-        rf"(?:for|in|with) (?:the )?[`*_]{{0,2}}(?:{called}){_NAME_ENDS}",
+        rf"|\b{_VOCABULARY}[^.;:]{{0,60}}?(?<![\w.,-])(?P<n3>[0-9][0-9,]{{3,8}}) "
+        rf"(?:tokens |entries )?(?:for|in|with) (?:the )?[`*_]{{0,2}}(?:{called}){_NAME_ENDS}",
         re.IGNORECASE,
     )
     found = dict[str, Cell]()
@@ -272,7 +273,7 @@ def told_vocabulary(name: str, prose: Iterable[Line]) -> dict[str, Cell]:
             digits = each[each.lastgroup or 0].replace(",", "")
             found.setdefault(digits, Cell(digits, line.number, line.column + at,
                                           value_origin="stated"))  # fmt: skip
-    return {"vocab": cell for cell in found.values()} if len(found) == 1 else {}
+    return {"vocab": next(iter(found.values()))} if len(found) == 1 else {}
 
 
 def _of_family(name: str) -> list[str]:

@@ -844,8 +844,8 @@ def _counted_in_full(field: str, short: str, full: re.Match[str]) -> tuple[str, 
 
 _HOW_LONG = deferred(
     r"[ -](?:(?:training|train|warm-?up|measured|timed|full|optimi[sz]er|consecutive|more|whole"
-    r"|repeated|independent|short|long) ){0,2}?(?:(?:iter(?:ation)?|epoch|update|run|repeat|trial|minute|min|hour|h"
-    r"|second|sec|s|day)s?\b"
+    r"|repeated|independent|short|long) ){0,2}?"
+    r"(?:(?:iter(?:ation)?|epoch|update|run|repeat|trial|minute|min|hour|h|second|sec|s|day)s?\b"
     r"|steps?(?: each\b| (?:per|in|of|for|after|behind|before|were|was|are|is|at|from|on|with"
     r"|averaged|measured)\b(?! (?:gradient |grad\.? )?accum)))",
     re.IGNORECASE,
