@@ -251,13 +251,14 @@ def _but_for_switched_off(
         if not each.heading for line in each.lines
     }  # fmt: skip
     for row in rows if both else ():
-        for label, on in _switches(row):
-            for name, cell in list(row.cells.items()) if label in both else ():
-                told = cell.value_origin != "printed" and cell.line != row.line
-                paragraph = held.get(cell.line) if told else None
-                sentence, at = paragraph.sentence_at(cell) if paragraph else ("", 0)
-                if sentence and _is_under(label, sentence, at) is (not on):
-                    del row.cells[name]
+        switched = dict(_switches(row))
+        for name, cell in list(row.cells.items()):
+            told = cell.value_origin != "printed" and cell.line != row.line
+            paragraph = held.get(cell.line) if told else None
+            sentence, at = paragraph.sentence_around(cell) if paragraph else ("", 0)
+            under = {label: _is_under(label, sentence, at) for label in both if label in sentence}
+            if any(on not in (None, switched.get(label)) for label, on in under.items()):
+                del row.cells[name]
 
 
 def _switches(row: Record) -> list[tuple[str, bool]]:

@@ -206,12 +206,28 @@ def shaped_by_text(
         told = _told_shape(name, prose)
         alone = len(names) == 1 and not any(row.cells.keys() & {*SHAPE} for row in rows)
         told = {**(_about_the_model(statements, titles) if alone else {}), **told}
-        told |= told_vocabulary(name, prose)
         for row in rows if told else ():
             if row.cells["model"].text == name:
                 row.cells |= {n: cell for n, cell in told.items() if n not in row.cells}
                 used |= {cell.line for cell in told.values()}
-    return used
+    return used | (_give_vocabularies(rows, prose) if len(names) <= MOST_NAMES else set())
+
+
+def _give_vocabularies(rows: Sequence[Record], prose: Sequence[Line]) -> set[int]:
+    """Give rows, in place, the vocabularies of their models, and take those from rows of others."""
+    lines = [line for line in prose if "vocab" in line.text.casefold()]
+    names = {row.cells["model"].text for row in rows} if lines else set[str]()
+    told = {name: told_vocabulary(name, lines).get("vocab") for name in names}
+    own = {(cell.line, cell.text) for cell in told.values() if cell}
+    for row in rows if own else ():
+        held, mine = row.cells.get("vocab"), told[row.cells["model"].text]
+        if held is not None and held.value_origin == "printed":
+            continue
+        if mine:
+            row.cells["vocab"] = mine
+        elif held is not None and (held.line, held.text.replace(",", "")) in own:
+            del row.cells["vocab"]
+    return {line for line, _ in own}
 
 
 def _told_shape(name: str, prose: Sequence[Line]) -> dict[str, Cell]:
@@ -302,7 +318,7 @@ _HOLDS = (
     r"|increased|enlarged|now|to|from [0-9][0-9,]{3,8}|size|:|=)){0,4}[ (:=]{1,2}"
 )
 
-_SO_MANY = r"(?P<n{}>[0-9][0-9,]{{3,8}})(?![\w.]|-[0-9]|,[0-9])"
+_SO_MANY = r"(?P<n{}>[0-9][0-9,]{{3,8}})(?!\w|[.,-][0-9])"
 
 
 _IS_BUILT = (
