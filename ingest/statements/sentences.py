@@ -1231,13 +1231,15 @@ def of_whole_document(text: str) -> bool:
     (True, False)
     >>> of_whole_document("For this and other subsequent runs, the batch size is 4.")
     True
+    >>> of_whole_document("All cell outputs and tables of this tutorial come from one H100.")
+    True
     """
     return _OF_WHOLE_DOCUMENT.search(text) is not None and not _OF_NO_RUN.search(text)
 
 
 _RUNS = (
     r"(?:runs?|experiments?|measurements?|results?|numbers|benchmarks?|tests?|jobs?|trainings?"
-    r"|timings?|figures|tables?|configurations?|commands?)"
+    r"|timings?|figures|tables?|(?:cell )?outputs?|configurations?|commands?)"
 )
 
 _OF_DOCUMENT = (
@@ -1246,8 +1248,8 @@ _OF_DOCUMENT = (
 )
 
 _OF_WHOLE_DOCUMENT = deferred(
-    rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
-    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
+    rf"(?:\b(?:all|every|each)(?: of)?(?: the| our| my)?|^\W*the) (?:[\w-]+ )?{_RUNS}"
+    rf"(?:,? (?:and )?(?:[\w-]+ )?{_RUNS}){{0,2}}(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
     rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
     rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
