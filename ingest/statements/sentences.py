@@ -1249,7 +1249,8 @@ _OF_DOCUMENT = (
 
 _OF_WHOLE_DOCUMENT = deferred(
     rf"(?:\b(?:all|every|each)(?: of)?(?: the| our| my)?|^\W*the) (?:[\w-]+ )?{_RUNS}"
-    rf"(?:,? (?:and )?(?:[\w-]+ )?{_RUNS}){{0,2}}(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
+    rf"(?:,? (?:and )?(?:[\w-]+ )?{_RUNS}){{0,2}}"
+    rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
     rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
     rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
