@@ -621,8 +621,8 @@ _IS_PER_DEVICE = re.compile(
 _IS_PER_STEP = re.compile(
     r"(?:^\W*|[.;(] ?|\b(?:all|the|our) )[*_`\"]{0,3}(?P<name>time|duration)s?[*_`\"]{0,3}"
     r"(?: in (?:the|this|that) table)?(?: is| are|:)(?: (?:always|all|given|measured|reported|in"
-    r"|the|m?s|milliseconds|seconds|mean|average|median)){0,4} per (?:training |optimi[sz]er |full )?"
-    r"(?P<thing>iteration|step|update)\b",
+    r"|the|m?s|milliseconds|seconds|mean|average|median)){0,4} per "
+    r"(?:training |optimi[sz]er |full )?(?P<thing>iteration|step|update)\b",
     re.IGNORECASE,
 )
 """The same of a time: `Time is per iteration.`"""
