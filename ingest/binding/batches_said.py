@@ -33,6 +33,7 @@ def settle_batches(records: Sequence[Record], lines: Sequence[Line], tabled: Set
     for row in records:
         of_a_micro_batch(row.cells)
         of_tokens(row.cells)
+        of_the_job(row.cells)
     texts = {line.number: line.text for line in lines}
     open_ = [
         row for row in records
@@ -75,6 +76,24 @@ def of_a_micro_batch(cells: dict[str, Cell]) -> None:
 
 
 OF_STEPS = "its steps of accumulation share no such batch"
+
+
+def of_the_job(cells: dict[str, Cell]) -> None:
+    """Make a batch that is said without saying whose that of the job, where it is made of several
+    micro-batches of each of the replicas that a row prints: `BS=1024` over `DP` and `MBS`."""
+    size = cells.get("batch_size")
+    held = [cells.get(name) for name in ("micro_batch", "dp")]
+    known = all(each is not None and each.state == "value" for each in (size, *held))
+    if size is None or size.value_origin == "printed" or not known or _TOKENS in cells:
+        return
+    whole = number_of(size) or 0
+    at_once = math.prod(number_of(each) or 0 for each in held if each is not None)
+    if at_once and whole > at_once and whole % at_once == 0 and "accumulation" not in cells:
+        del cells["batch_size"]
+        cells.setdefault("global_batch", size)
+
+
+_TOKENS = "global_batch_tokens"
 
 
 def of_tokens(cells: dict[str, Cell]) -> None:

@@ -828,6 +828,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
         said = binder.nearest(record.line)
         here = {label for section, label in machines if section == binder.section(record.line)}
         _of_its_name(record, own, binder)
+        of_others = _said_again(record, said, binder.section(record.line))
         bound = binder.bound(
             record.line, record.cells, record.opened, tabled=record.tabled, names=own
         )
@@ -855,6 +856,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _spoken_for(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
+        record.cells |= {n: c for n, c in of_others.items() if n not in record.cells}
         of_a_micro_batch(record.cells)
         of_tokens(record.cells)
         if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
@@ -862,6 +864,25 @@ def bind(records: Iterable[Record], context: Context) -> None:
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
     shown_by_model(context, [row for row in rows if row.tabled])
+
+
+def _said_again(record: Record, said: Said, section: Section) -> dict[str, Cell]:
+    """Take from a row of a table, and return, what a table of another section says of runs of its
+    name, where its own section says otherwise of all that stands there."""
+    begin = section[-1] if section else 0
+    again = {
+        name: own for name, own in record.cells.items()
+        if name in _OF_EACH_RUN and own.value_origin == "stated" and 0 < own.line < begin
+        and (other := said.get(name)) is not None and other.state == "value" and differ(own, other)
+        and other.column > 1  # and not where it is said to be as elsewhere
+    }  # fmt: skip
+    for name in again if record.tabled else ():
+        del record.cells[name]
+    return again
+
+
+_OF_EACH_RUN = SETTINGS - {"gpu", "gpus", "nodes", "gpus_per_node"}
+"""Settings that runs on one machine choose."""
 
 
 def _spoken_for(name: str, held: Cell | None, cell: Cell) -> bool:

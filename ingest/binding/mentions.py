@@ -127,6 +127,14 @@ class Paragraph:
         having = having or [text for text in sentences(self.text) if text.strip()]
         return having[0] if len(having) == 1 else ""
 
+    def sentence_around(self, cell: Cell) -> tuple[str, int]:
+        """The same by its column, for a value that is told in other words, or `sentence_at`."""
+        place = self._place(cell.line, cell.column)
+        if place >= 0 and cell.text in ("True", "False"):
+            held = (each for each in self.sentences_placed() if 0 <= place - each[0] < len(each[1]))
+            return next(((text, place - at) for at, text in held), ("", 0))
+        return self.sentence_at(cell)
+
     def sentence_at(self, cell: Cell) -> tuple[str, int]:
         """The sentence in which a cell of one of the lines stands, and where in it: by its column,
         where its label or its text begins, or where its text is the only one; else empty."""

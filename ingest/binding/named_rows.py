@@ -197,8 +197,10 @@ def but_for_unable(records: Iterable[Record], lines: Sequence[Line]) -> None:
 
 
 def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Set[int]) -> None:
-    """Take from rows, in place, what a sentence says that names the models of others alone."""
+    """Take from rows, in place, what a sentence says that names the models of others alone, or what
+    others alone have."""
     rows = [each for each in records if each.tabled]
+    _but_for_switched_off(rows, lines, tabled)
     if not (models := models_of(rows)):
         return
     held = {
@@ -230,6 +232,91 @@ def but_for_unnamed(records: Iterable[Record], lines: Sequence[Line], tabled: Se
                 row.cells[name] = cell._replace(text=value, scale=1.0)
             elif those and model not in those and not ("" in own or _is_of_others(sentence)):
                 del row.cells[name]
+
+
+def _but_for_switched_off(
+    records: Sequence[Record], lines: Sequence[Line], tabled: Set[int]
+) -> None:
+    """Take from rows, in place, what a sentence says of those alone that have what a column of
+    yes and no is about, if they have it not; and the other way round: `With DS it is ZeRO 1.`"""
+    rows = [row for row in records if row.alike is None]
+    kinds = dict[str, set[bool]]()
+    for row in rows:
+        for label, on in _switches(row):
+            kinds.setdefault(label, set()).add(on)
+    both = {label for label, said in kinds.items() if len(said) > 1}
+    held = {
+        line.number: each
+        for each in (paragraphs_of(lines, tabled, tabled) if both else ())
+        if not each.heading for line in each.lines
+    }  # fmt: skip
+    for row in rows if both else ():
+        switched = dict(_switches(row))
+        for name, cell in list(row.cells.items()):
+            told = cell.value_origin != "printed" and cell.line != row.line
+            paragraph = held.get(cell.line) if told else None
+            sentence, at = paragraph.sentence_around(cell) if paragraph else ("", 0)
+            under = {label: _is_under(label, sentence, at) for label in both if label in sentence}
+            if any(on not in (None, switched.get(label)) for label, on in under.items()):
+                del row.cells[name]
+
+
+def _switches(row: Record) -> list[tuple[str, bool]]:
+    """The labels of a row under which it says yes or no, and which."""
+    texts = [(label.strip(" *`"), text.strip(" *`").casefold()) for label, text in row.other]
+    return [
+        (label, text in _IS_ON) for label, text in texts
+        if text in _IS_ON | _IS_OFF and _A_SWITCH.fullmatch(label)
+    ]  # fmt: skip
+
+
+_IS_ON = {"y", "yes", "on", "true", "✓", "✔", "✅", "☑", "√", "✔️", "enabled", "是", "开", "有"}
+
+_IS_OFF = {"n", "no", "off", "false", "✗", "✘", "❌", "×", "✖", "x", "disabled", "none", "否", "关",
+           "无"}  # fmt: skip
+
+_A_SWITCH = deferred(r"[A-Za-z][\w+.-]*(?: [\w+.-]+){0,3}")
+
+
+def _is_under(label: str, sentence: str, at: int) -> bool | None:
+    """Whether a part of a sentence is of what has something, or has it not; None of whatever.
+
+    >>> _is_under("DS", "With DS it is ZeRO 1", 14), _is_under("DS", "bf16, ZeRO 1 with DS", 0)
+    (True, None)
+    >>> _is_under("DS", "Without DS the micro-batch is 1", 27), _is_under("DS", "DS, bf16", 4)
+    (False, None)
+    """
+    word = rf"[`*_\"“]{{0,2}}{re.escape(label)}[`*_\"”]{{0,2}}(?![\w-])"
+    found = re.search(
+        rf"(?:(?P<first>^\W*)|\b)(?:(?:only )?(?:with|w/|for|where|when|if|in) (?:the |all )?"
+        rf"(?P<off>out )?{word}|(?P<off2>without |w/o |no ){word}"
+        rf"|(?:the |all )?{word}(?= (?:rows?|runs?|jobs?|ones|only)\b))",
+        sentence,
+        re.IGNORECASE,
+    )
+    if found is None or _EITHER_WAY.search(sentence):
+        return None
+    begin = 0 if found["first"] is None else found.start()
+    end = _NEXT_CLAUSE.search(sentence, found.end())
+    whole = found["first"] is not None
+    if not whole:
+        commas = [each.end() for each in _COMMA.finditer(sentence, 0, found.start())]
+        begin, end = max(commas, default=0), _COMMA.search(sentence, found.end()) or end
+    inside = begin <= at < (end.start() if end else len(sentence))
+    return not (found["off"] or found["off2"]) if inside else None
+
+
+_EITHER_WAY = deferred(
+    r"\b(?:with (?:and|or) without|with/without|both|either|regardless|also|same|too|unlike"
+    r"|than|faster|slower|not)\b",
+    re.IGNORECASE,
+)
+
+_NEXT_CLAUSE = deferred(
+    r"[;。；]|,? (?:but|while|whereas|otherwise|the (?:rest|others?))\b", re.IGNORECASE
+)
+
+_COMMA = deferred(r"[,;，；] ?|^")
 
 
 def _said_behind(

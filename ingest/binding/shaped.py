@@ -210,7 +210,24 @@ def shaped_by_text(
             if row.cells["model"].text == name:
                 row.cells |= {n: cell for n, cell in told.items() if n not in row.cells}
                 used |= {cell.line for cell in told.values()}
-    return used
+    return used | (_give_vocabularies(rows, prose) if len(names) <= MOST_NAMES else set())
+
+
+def _give_vocabularies(rows: Sequence[Record], prose: Sequence[Line]) -> set[int]:
+    """Give rows, in place, the vocabularies of their models, and take those from rows of others."""
+    lines = [line for line in prose if "vocab" in line.text.casefold()]
+    names = {row.cells["model"].text for row in rows} if lines else set[str]()
+    told = {name: told_vocabulary(name, lines).get("vocab") for name in names}
+    own = {(cell.line, cell.text) for cell in told.values() if cell}
+    for row in rows if own else ():
+        held, mine = row.cells.get("vocab"), told[row.cells["model"].text]
+        if held is not None and held.value_origin == "printed":
+            continue
+        if mine:
+            row.cells["vocab"] = mine
+        elif held is not None and (held.line, held.text.replace(",", "")) in own:
+            del row.cells["vocab"]
+    return {line for line, _ in own}
 
 
 def _told_shape(name: str, prose: Sequence[Line]) -> dict[str, Cell]:
@@ -241,6 +258,67 @@ def _told_shape(name: str, prose: Sequence[Line]) -> dict[str, Cell]:
                     apart |= {field} if saying(held) != saying(cell) else set()
             begin += len(sentence)
     return {field: cell for field, cell in found.items() if field not in apart}
+
+
+def told_vocabulary(name: str, prose: Iterable[Line]) -> dict[str, Cell]:
+    """How many tokens a text says that the vocabulary of a model, or of its family, holds; nothing
+    where it says two numbers.
+
+    >>> line = Line(1, "Llama-3's vocabulary grew to 128,256 tokens (Llama-2 had 32,000).", 1, {})
+    >>> [cell.text for cell in told_vocabulary("Llama 3 8B", [line]).values()]
+    ['128256']
+    >>> told_vocabulary("Llama 3.1 8B", [line]), told_vocabulary("Llama-2-7B", [line])
+    ({}, {})
+    """
+    names = dict.fromkeys(_AS_CALLED.sub("", each) for each in (name, *_of_family(name)))
+    called = "|".join(map(_in_any_spelling, names))
+    of_it = re.compile(
+        rf"(?<![\w./-])(?:{called}){_NAME_ENDS}"
+        rf"(?:['’]s? |[`*_]{{0,2}} {_COMES_WITH} (?:an? |the |its )?)(?:[a-z]+ ){{0,2}}"
+        rf"{_VOCABULARY}{_HOLDS}{_SO_MANY.format(1)}"
+        rf"|\b{_VOCABULARY} (?:of|for|in) (?:the )?[`*_]{{0,2}}(?:{called}){_NAME_ENDS}[`*_]{{0,2}}"
+        rf"{_HOLDS}{_SO_MANY.format(2)}"
+        rf"|\b{_VOCABULARY}[^.;:]{{0,60}}?(?<![\w.,-])(?P<n3>[0-9][0-9,]{{3,8}}) "
+        rf"(?:tokens |entries )?(?:for|in|with) (?:the )?[`*_]{{0,2}}(?:{called}){_NAME_ENDS}",
+        re.IGNORECASE,
+    )
+    found = dict[str, Cell]()
+    for line in prose:
+        for each in of_it.finditer(line.text) if "vocab" in line.text.casefold() else ():
+            at = each.start(each.lastgroup or 0)
+            digits = each[each.lastgroup or 0].replace(",", "")
+            found.setdefault(digits, Cell(digits, line.number, line.column + at,
+                                          value_origin="stated"))  # fmt: skip
+    return {"vocab": next(iter(found.values()))} if len(found) == 1 else {}
+
+
+def _of_family(name: str) -> list[str]:
+    """The name of a model without what stands behind its size, and without that too."""
+    size = SIZED.search(name)
+    heads = [name[: size.end()], name[: size.start()]] if size else []
+    return [head for each in heads if re.search(r"[A-Za-z]{3}", head := each.strip(" -_/"))]
+
+
+def _in_any_spelling(name: str) -> str:
+    """An expression for a name, however its parts are joined."""
+    return r"[\s_-]?".join(map(re.escape, re.findall(r"[A-Za-z]+|[0-9.]+|[^\w\s-]", name)))
+
+
+_AS_CALLED = re.compile(r"^[\w.-]+/")
+"""In front of the name of a model, whose it is: `meta-llama/`."""
+
+_NAME_ENDS = r"(?![\w-]|\.[0-9]| ?[0-9])"
+
+_COMES_WITH = r"(?:has|have|had|comes with|ships with|uses|used|with|brings)"
+
+_VOCABULARY = r"(?:[0-9]{2,3}k )?vocab(?:ulary|s)?(?:[ _-]size)?"
+
+_HOLDS = (
+    r"(?: (?:of|is|has|with|holds|counts|contains|grew|grown|was|were|had|extended|expanded|padded"
+    r"|increased|enlarged|now|to|from [0-9][0-9,]{3,8}|size|:|=)){0,4}[ (:=]{1,2}"
+)
+
+_SO_MANY = r"(?P<n{}>[0-9][0-9,]{{3,8}})(?!\w|[.,-][0-9])"
 
 
 _IS_BUILT = (

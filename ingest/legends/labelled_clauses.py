@@ -98,7 +98,7 @@ _COMMA = re.compile(r"[,，] ?(?:(?:and|but|while|whereas) )?| (?:and|while|wher
 _PERHAPS = deferred(
     r"\b(?:would|could|can|should|may|might|if|than|unlike|until|before|earlier|later|instead|not"
     r"|except|faster|slower|both|respectively|also|planned|meant|supposed|intended|listed|printed"
-    r"|reported|shown|labell?ed)\b|可以|如果|若|除|比|也|分别|不",
+    r"|reported|shown|labell?ed|stuck|queued?|todo|failed|crashed|missing|pending)\b|可以|如果|若|除|比|也|分别|不",
     re.IGNORECASE,
 )
 """Words of a clause that is perhaps of no run, or of others too."""
@@ -156,7 +156,7 @@ def tell(
             if bisect_right(heads, row.line) == section
         ]  # fmt: skip
         mine = [row for row, labels in here if saying.label in labels]
-        if not 0 < len(mine) < len(here):
+        if not 0 < len(mine) < len(here) or _is_of_one(saying, mine):
             continue
         for row, _ in here:
             row.cells = {n: c for n, c in row.cells.items() if not _is_in(c, row, saying.said)}
@@ -165,6 +165,19 @@ def tell(
         used.add(saying.said.line)
         explained.append(saying.said)
     return used, explained
+
+
+def _is_of_one(saying: _Saying, rows: Sequence[Record]) -> bool:
+    """Whether a clause tells one of the rows of its label by what they print themselves: `(Aurora
+    on 8 nodes: stuck in the queue)`, beside rows of Aurora on 1, 2 and 8 nodes."""
+    for name, text in saying.values.items():
+        printed = {
+            cell.text for row in rows
+            if (cell := row.cells.get(name)) and cell.value_origin == "printed"
+        }  # fmt: skip
+        if text in printed and len(printed) > 1:
+            return True
+    return False
 
 
 def _is_in(cell: Cell, row: Record, said: Explanation) -> bool:

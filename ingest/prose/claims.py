@@ -842,6 +842,17 @@ def _counted_in_full(field: str, short: str, full: re.Match[str]) -> tuple[str, 
     return f"{field}_tokens" if counted and field == "global_batch" else field, f"{exact:.0f}"
 
 
+_HOW_LONG = deferred(
+    r"[ -](?:(?:training|train|warm-?up|measured|timed|full|optimi[sz]er|consecutive|more|whole"
+    r"|repeated|independent|short|long) ){0,2}?"
+    r"(?:(?:iter(?:ation)?|epoch|update|run|repeat|trial|minute|min|hour|h|second|sec|s|day)s?\b"
+    r"|steps?(?: each\b| (?:per|in|of|for|after|behind|before|were|was|are|is|at|from|on|with"
+    r"|averaged|measured)\b(?! (?:gradient |grad\.? )?accum)))",
+    re.IGNORECASE,
+)
+"""Behind a number: how long something ran, or how often, `50 steps each`."""
+
+
 def claims(text: str) -> list[Part]:
     """Parts that a sentence states, each number once; and a field left open, where a form of it is
     a statement by itself.
@@ -862,6 +873,8 @@ def claims(text: str) -> list[Part]:
                 continue
             if OF_A_PRODUCT.search(text, max(0, at - NEAR), at):
                 continue
+            if text[:at].rstrip(" *`").endswith(",") and _HOW_LONG.match(text, each.end("n")):
+                continue  # an item of its own
             taken.add(at)
             held = each.groupdict()
             digits = COUNTS.get(each["n"].casefold(), each["n"].replace(",", ""))

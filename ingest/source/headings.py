@@ -259,8 +259,17 @@ def precedes(title: str) -> bool:
 
     >>> precedes("## The job"), precedes("## Before we start"), precedes("## Quick start")
     (True, True, False)
+    >>> precedes("## Files for this tutorial"), precedes("## Tutorials")
+    (True, False)
     """
-    return _SET_ASIDE.search(title) is None
+    return _SET_ASIDE.search(_FOR_THE_PAGE.sub("", title)) is None
+
+
+_FOR_THE_PAGE = deferred(
+    r" (?:for|of|in) (?:this|the) (?:tutorial|notebook|example|demo|benchmarks?|experiments?)\W*$",
+    re.IGNORECASE,
+)
+"""The end of a heading that names the page, whatever that is of: `Files for this tutorial`."""
 
 
 _CONSTANT = deferred(

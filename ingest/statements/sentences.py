@@ -542,7 +542,8 @@ _WITH_AND_WITHOUT = deferred(
 
 _NOT_ACCUMULATED = deferred(
     r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b"
-    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row))"
+    r"(?! of\b| in (?!(?:the|all|any|every|each)(?: of)?(?: the| these)? (?:above|below|run|row)"
+    r"|(?:this|these|them|any|all|either|both)\b(?! \w+ (?:but|except)))"
     r"| on [0-9])"
     r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
     r"(?:off|disabled|none|not used|never used|unused)\b(?! (?:in|for|on|with) (?!any|all|every))"
@@ -1230,13 +1231,15 @@ def of_whole_document(text: str) -> bool:
     (True, False)
     >>> of_whole_document("For this and other subsequent runs, the batch size is 4.")
     True
+    >>> of_whole_document("All cell outputs and tables of this tutorial come from one H100.")
+    True
     """
     return _OF_WHOLE_DOCUMENT.search(text) is not None and not _OF_NO_RUN.search(text)
 
 
 _RUNS = (
     r"(?:runs?|experiments?|measurements?|results?|numbers|benchmarks?|tests?|jobs?|trainings?"
-    r"|timings?|figures|tables?|configurations?|commands?)"
+    r"|timings?|figures|tables?|(?:cell )?outputs?|configurations?|commands?)"
 )
 
 _OF_DOCUMENT = (
@@ -1245,7 +1248,8 @@ _OF_DOCUMENT = (
 )
 
 _OF_WHOLE_DOCUMENT = deferred(
-    rf"\b(?:all|every|each)(?: of)?(?: the| our| my)? (?:[\w-]+ )?{_RUNS}"
+    rf"(?:\b(?:all|every|each)(?: of)?(?: the| our| my)?|^\W*the) (?:[\w-]+ )?{_RUNS}"
+    rf"(?:,? (?:and )?(?:[\w-]+ )?{_RUNS}){{0,2}}"
     rf"(?: (?:reported|listed|shown|given|presented))? (?:in|on|of) {_OF_DOCUMENT}\b"
     rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
