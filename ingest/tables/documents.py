@@ -773,14 +773,14 @@ def _degree(text: str) -> str:
     return name if name in ("tp", "pp", "dp", "cp", "ep", "vp") else ""
 
 
-def bare_times(lines: Sequence[Line], grid: Grid, first: int) -> dict[str, str]:
+def explained_times(lines: Sequence[Line], grid: Grid, first: int) -> dict[str, str]:
     """Bare labels of times as the text around a table explains them: `Time is per iteration` in its
     section, or in front of the `first` table of the document.
 
     >>> lines = [Line(1, "Times are of one training step.", 1, {})]
     >>> table = [Line(n, text, 1, {}) for n, text in enumerate(("|Time|a|", "|---|---|", "|1|2|"))]
     >>> grid = next(iter(grids([*lines, *table], "a.md")))
-    >>> sorted(bare_times(lines, grid, 1))
+    >>> sorted(explained_times(lines, grid, 1))
     ['Time', 'Times', 'time']
     """
     if not any("time" in label.casefold() for label in grid.header()):
