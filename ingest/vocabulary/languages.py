@@ -38,7 +38,8 @@ SIMPLE = str.maketrans(
 """Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
 
 _HAN_BUT_FOR = re.compile(
-    "(?:(?<=[^，。；,;])|[,，] ?)(?:除非?|如无|若无)了?(?:有?特[别殊]|另有|另外|额外)(?:说明|注明|标注|指明|声明)"
+    "(?:(?<=[^，。；,;])|[,，] ?)(?:除非?|如无|若无)了?(?:有?特[别殊]|另有|另外|额外)"
+    "(?:说明|注明|标注|指明|声明)"
     "的?(?:之?外)?(?=[均都固一默为是设])"
 )
 """Words that leave a setting as it is: `序列长度除特别说明外均为 2048`."""
