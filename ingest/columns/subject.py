@@ -299,7 +299,7 @@ def of_runs(
         aside |= {"kernel", "kernels"}
     needed = document and any(map(_needed, columns))
     of_jobs = needed or (document and held & _OF_JOBS)
-    of_jobs = of_jobs or (_OF_KERNELS.search(heading) and stepped())
+    of_jobs = of_jobs or (_OF_KERNELS.search(heading) is not None and stepped())
     text = _OF_KERNELS.sub(" ", heading) if of_jobs else heading
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(text) and not trained):
         return False

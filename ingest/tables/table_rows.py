@@ -322,7 +322,7 @@ def _document(
             known = known._replace(whose=(*known.whose, *of_all_below(passed)))
         of_runs_too = known._replace(
             trained=known.trained or grid.header() in labelled,
-            legend=explained_times(lines, grid, found[0].begin) | known.legend,
+            legend={**explained_times(lines, grid, found[0].begin), **known.legend},
         )
         table = _Table(
             region, lines, grid, schema, place, of_runs_too, long, since=since, before=before
