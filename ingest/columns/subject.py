@@ -17,6 +17,7 @@ from pathlib import PurePath
 from assay.ingest.columns.cells import OF_A_RANGE, slices
 from assay.ingest.columns.composite import called, layout, machine, recipe, remark
 from assay.ingest.columns.headers import Column, generic, header, plain
+from assay.ingest.columns.titles import titled
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.schema.record import REMEMBERED, Line, Record, Schema
 from assay.ingest.vocabulary.devices import SIGN, signed
@@ -187,6 +188,12 @@ def names_rate(lines: Sequence[Line]) -> bool:
     return any(_RATE.search(line.text) for line in lines)
 
 
+def names_batch(lines: Sequence[Line]) -> bool:
+    """Whether some lines count the samples of a step, which no kernel has: `MBS=2, GBS=1024`."""
+    said = (cell for line in lines for name, cell in titled(line).items() if name in _OF_A_STEP)
+    return any(cell.state == "value" for cell in said)
+
+
 _RATE = re.compile(
     r"\b(?:im(?:a)?g(?:e)?s?|samples?|seq(?:uence)?s?|sent(?:ence)?s?|examples?|tok(?:en)?s?|words)"
     r" ?(?:/|per|a) ?s(?:ec(?:ond)?)?\b",
@@ -242,6 +249,7 @@ def of_runs(
     told: Callable[[], bool],
     several: Callable[[], bool],
     rated_near: Callable[[], bool] = lambda: False,
+    stepped: Callable[[], bool] = lambda: False,
     serving: bool = False,
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
@@ -249,7 +257,8 @@ def of_runs(
     `document` says that the text around them is about training, `spoken` that it speaks of it and
     of nothing else that has rates of tokens or samples, `told` whether the cells of some
     column say how each row was run, `several` whether the lines above name several devices,
-    `rated_near` whether they name a rate of data, `serving` that the document is about that.
+    `rated_near` whether they name a rate of data, `stepped` whether they count the samples of a
+    step, `serving` that the document is about that.
     """
     if not measures(columns):
         return False
@@ -290,13 +299,14 @@ def of_runs(
         aside |= {"kernel", "kernels"}
     needed = document and any(map(_needed, columns))
     of_jobs = needed or (document and held & _OF_JOBS)
+    of_jobs = of_jobs or (_OF_KERNELS.search(heading) is not None and stepped())
     text = _OF_KERNELS.sub(" ", heading) if of_jobs else heading
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(text) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     rated = held & RATES or _most(columns) or timed
     laid_out = any({"tp", "pp", "dp"} <= set(column.degrees) for column in columns)
-    if rated and (trained or document or serving or laid_out or told()):
+    if rated and (trained or document or serving or laid_out or told() or stepped()):
         return bool(trained or document or not serving)
     if spoken and not words & _QUALITIES and (held & _OF_DATA or (timed and rated_near())):
         return True

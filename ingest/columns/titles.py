@@ -921,6 +921,9 @@ _OF_PAGE = deferred(
     r"\s*# [^A-Za-z]{0,6}?(?P<lead>(?i:(?:(?:my|our|some|the) )?"
     r"(?:(?:benchmark(?:s|ing)?|experiments|results|notes|performance|throughput|speeds?|scaling"
     r"|(?:(?:pre-?)?train|fine-?tun)ing)(?: (?:of|for|on|with))?(?: (?:an?|the))? ){1,3})?)"
+    r"(?:(?:OneFlow|LiBai|Megatron(?:-(?:LM|DeepSpeed|Core))?|DeepSpeed|NeMo|Colossal-?AI|Paddle(?:NLP)?"
+    r"|MindSpeed|MindSpore|[Tt]orch[Tt]itan|MaxText|PyTorch|JAX|TensorFlow|Horovod|Alpa|FSDP|fairseq"
+    r"|Hugging ?Face|HF|Composer|NVIDIA|AMD|Intel)(?:['’]s)? )?"
     rf"(?P<family>{_PUBLIC_FAMILY})"
     r"(?P<what>(?:[- ](?i:(?:pre-?)?train(?:ing)?|fine-?tuning|tuning|models?|runs|speeds?"
     r"|experiments?|benchmarks?|results|numbers|notes|performance|throughput|measurements|scaling"
@@ -934,6 +937,8 @@ def family_of_page(text: str) -> str | None:
 
     >>> family_of_page("# GPT2 Experiments on A100"), family_of_page("# Mixtral on H200")
     ('GPT2', 'Mixtral')
+    >>> family_of_page("# OneFlow GPT Pretrain Performance Benchmark")
+    'GPT'
     >>> family_of_page("# LLaMA-Factory benchmarks"), family_of_page("# GPT-2 vs. T5 on A100")
     (None, None)
     >>> family_of_page("# Llama on our cloud")  # whatever is said of it there

@@ -47,6 +47,12 @@ _BEHIND_HOST = deferred(
 )
 """Machines counted behind their name: `p5.48xlarge ×32 (256 H100)`."""
 
+_OF_A_SITE = (
+    r"(?: (?:of|on|in|from) (?:(?:the|our|this|that|a) )?(?![0-9]|(?:each|every|which)\b)"
+    rf"(?!(?:{COUNT})\b|{SIGN})[\w`-]+(?: [A-Za-z][\w-]*)?(?= ?[,(]| (?:with|each)\b))?"
+)
+"""Behind machines: whose they are, `nodes of JUWELS Booster`."""
+
 _ALL_BEHIND_HOSTS = deferred(
     rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{HOST}(?: (?:of|in|on|from) (?:(?:either|both|each|the|our"
     rf"|that|this|a) )?(?![0-9])[\w`-]+(?: (?:partition|cluster|system|machine|queue|pool|site))?)?"
@@ -137,11 +143,20 @@ _ON_EACH_OF = deferred(
 """Machines behind the devices of each: `8 GPUs on each of 2 machines`; a process has one device."""
 
 _BOXES_OF_EACH = deferred(
-    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{PLURAL},? (?:with |of )?{_n('gpus_per_node')}{TIMES}"
-    rf"{DEVICES} (?:each|apiece|in each|on each){ENDS}",
+    rf"{_n('nodes')} ?(?:[x×] ?)?{KIND}{PLURAL}{_OF_A_SITE}(?:,? (?:with |of )?| \()"
+    rf"{_n('gpus_per_node')}{TIMES}{DEVICES}(?: \([a-z]+\))?"
+    rf" (?:each|apiece|in each|on each){ENDS}",
     re.IGNORECASE,
 )
-"""Machines and the devices of each: `two DGX-1 boxes, eight GPUs each`."""
+"""Machines and the devices of each: `two DGX-1 boxes, eight GPUs each`, `two nodes of Aurora, 12
+tiles (ranks) each`."""
+
+_OF_A_SITE_EACH = deferred(
+    rf"{_n('nodes')} {PLURAL}{_OF_A_SITE},? each (?:with|having|containing|of)"
+    rf" {_n('gpus_per_node')}{TIMES}{DEVICES}",
+    re.IGNORECASE,
+)
+"""Machines of a site and the devices of each: `four nodes of LUMI, each with 8 GCDs`."""
 
 _HOSTS_OF_A_KIND = deferred(
     rf"{_n('nodes')} ?(?:[x×] ?)?(?P<gpus_per_node>[0-9]{{1,2}})"
@@ -333,6 +348,7 @@ _OUTRIGHT = (
     _BEHIND_HOST, _OF_THE_SAME, _HOSTS_OF_THEM, _DEVICES_OF_THEM, _NODES_HAVE_THEM,
     _PER_NODE_OF, _A_NODE_IS,
     _EACH_AND_ALL, _IN_ALL, _BY_PRODUCT, _ALL_ON_HOSTS, _ON_EACH_OF, _BOXES_OF_EACH,
+    _OF_A_SITE_EACH,
     _HOSTS_OF_A_KIND, _MODELS_OF_EACH, _ALL_BEHIND_HOSTS, _OF_A_SLICE, _SLICE, _ONE_OF_A_NODE,
     _ONE_RENTED, _SOME_OF_THEM, _OF_A_POD, _EACH_OF_ALL, _NAMED_IN_BRACKETS,
     _ALL_OF_THIS_HOST, _RATES_ON,

@@ -1410,8 +1410,13 @@ def _blank(found: re.Match[str]) -> str:
 
 
 _AS_AN_ARGUMENT = deferred(
-    r"(?<![A-Za-z0-9_./-])(?:(?P<what>gradient|activation)_checkpointing|checkpoint_activations)(?![A-Za-z0-9_-])"
-    r"(?!`? ?(?:[=:(（]|to \b|argument|option|flag|parameter|参数|选项|设))"
+    r"(?<![A-Za-z0-9_./-])(?:(?P<what>gradient|activation)_checkpointing|checkpoint_activations)"
+    r"(?![A-Za-z0-9_-])"
+    r"(?!`? ?(?:[=:]|to \b|argument|option|flag|parameter|参数|选项|设"
+    r"|[(（](?:[A-Za-z0-9_]*[,=).:_]"
+    r"|[^()（）]*(?:\b(?:off|disabled|default|optional|see|if|when|not|no|saves?|reduces?|trades?|to"
+    r"|for)\b"
+    r"|关|不|未|默认|可选|见|用于|节省|降低))))"
 )
 """Recomputation by the name of an argument: `bf16 and checkpoint_activations`."""
 

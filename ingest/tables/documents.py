@@ -784,6 +784,42 @@ def _degree(text: str) -> str:
     return name if name in ("tp", "pp", "dp", "cp", "ep", "vp") else ""
 
 
+def explained_times(lines: Sequence[Line], grid: Grid, first: int) -> dict[str, str]:
+    """Bare labels of times as the text around a table explains them: `Time is per iteration` in its
+    section, or in front of the `first` table of the document.
+
+    >>> lines = [Line(1, "Times are of one training step.", 1, {})]
+    >>> table = [Line(n, text, 1, {}) for n, text in enumerate(("|Time|a|", "|---|---|", "|1|2|"))]
+    >>> grid = next(iter(grids([*lines, *table], "a.md")))
+    >>> sorted(explained_times(lines, grid, 1))
+    ['Time', 'Times', 'time']
+    """
+    if not any("time" in label.casefold() for label in grid.header()):
+        return {}
+    begin, end = max(0, grid.begin - 1), grid.end
+    while begin and not lines[begin].text.startswith("#"):
+        begin -= 1
+    while end < len(lines) and not lines[end].text.startswith("#"):
+        end += 1
+    texts = (line.text for line in (*lines[:first], *lines[begin:end]) if "ime" in line.text)
+    so = any(
+        (found := _TIMES_ARE.match(sentence)) and _OF_A_STEP.match(sentence, found.end())
+        for text in texts if len(text) <= LONGEST
+        for sentence in _ENDED.split(text)
+    )  # fmt: skip
+    return dict.fromkeys(("Time", "Times", "time"), "time per step") if so else {}
+
+
+_TIMES_ARE = re.compile(
+    r"[\s>*+-]*(?:all )?(?:the )?[*`]{0,2}times?[*`]{0,2}(?: \((?:in )?[a-z]{1,12}\))?"
+    r"(?:\s?[:=]| (?:is|are))"
+    r" (?:(?:always|all|given|measured|reported|shown|taken|in [a-z]{1,12}|that|those)[ ,]+){0,3}"
+    r"(?=(?:of|per|for) )",
+    re.IGNORECASE,
+)
+"""In front of what times are of: `All times are per training step`."""
+
+
 def legend(lines: Sequence[Line]) -> dict[str, str]:
     """Abbreviations that a document explains with a quantity: `tpgps`: tokens per GPU per second.
 

@@ -109,6 +109,7 @@ from assay.ingest.columns.subject import (
     measures,
     name_rows,
     named_for_training,
+    names_batch,
     names_rate,
     of_no_training,
     of_runs,
@@ -161,6 +162,7 @@ from assay.ingest.tables.documents import (
     asked_allocator,
     documents,
     explained,
+    explained_times,
     factors,
     grids,
     hardware_of,
@@ -318,7 +320,10 @@ def _document(
         at = max(at, grid.end)
         if not read_one:
             known = known._replace(whose=(*known.whose, *of_all_below(passed)))
-        of_runs_too = known._replace(trained=known.trained or grid.header() in labelled)
+        of_runs_too = known._replace(
+            trained=known.trained or grid.header() in labelled,
+            legend={**explained_times(lines, grid, found[0].begin), **known.legend},
+        )
         table = _Table(
             region, lines, grid, schema, place, of_runs_too, long, since=since, before=before
         )
@@ -666,6 +671,7 @@ class _Table:
                 told=partial(_told, group, view),
                 several=lambda: self._several,
                 rated_near=lambda: names_rate(self.place.near),
+                stepped=lambda: names_batch(self.place.near),
                 serving=known.serving,
             )
             for group in groups

@@ -37,6 +37,13 @@ SIMPLE = str.maketrans(
 )
 """Letters of Chinese that are written otherwise in Taiwan and Hong Kong."""
 
+_HAN_BUT_FOR = re.compile(
+    "(?:(?<=[^，。；,;])|[,，] ?)(?:除非?|如无|若无)了?(?:有?特[别殊]|另有|另外|额外)"
+    "(?:说明|注明|标注|指明|声明)"
+    "的?(?:之?外)?(?=[均都固一默为是设])"
+)
+"""Words that leave a setting as it is: `序列长度除特别说明外均为 2048`."""
+
 _HAN_NUMBER = re.compile(
     r"(?<![0-9一二两三四五六七八九十百])([一二两三四五六七八九十]{1,3})(?=\s?(?:[卡张块台机路层枚基]|个?节点|個))"
 )
@@ -201,6 +208,7 @@ def in_english(text: str) -> Plain:
             plain = _put(plain, "japanese")
         elif _HAS_HAN.search(text):
             plain = plain._replace(text=plain.text.translate(SIMPLE))
+            plain = _replace(plain, _HAN_BUT_FOR, lambda found: "")
             plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
         if _HAS_HANGUL.search(text):
             plain = _put(plain, "korean")
