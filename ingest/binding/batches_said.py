@@ -116,6 +116,12 @@ _PER_DEVICE = ("micro_batch", "accumulation", "gpus")
 _SHARED = ("tp", "pp", "cp")
 
 
+def by_other_rows(records: Sequence[Record]) -> None:
+    """Make, in place, batches those of whom the other rows of their tables prove them to be."""
+    as_the_others(records)
+    of_each_device(records)
+
+
 def of_each_device(records: Sequence[Record]) -> None:
     """Make, in place, the batches of rows that print them beside steps of accumulation those of one
     device, where they make the global batch of some rows with the steps and all devices, each of

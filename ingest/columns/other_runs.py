@@ -897,8 +897,8 @@ _FORMERLY = deferred(
     r"|originally|before(?: that)?|up from|down from)"
     r"\b[^()（）]{1,40}[)）]"
     r"|[(（](?:此前|之前|原来|原先|原为|上一版|以前は|従来は)[^()（）]{1,40}[)）]"
-    r"|[(（][^()（）]{1,30} (?:in|for|of|until|up to) (?:the |our )?(?:previous|earlier|last|old(?:er)?)"
-    r" (?:version|release|post|edition|page|one|report)s?[)）]",
+    r"|[(（][^()（）]{1,30} (?:in|for|of|until|up to) (?:the |our )?"
+    r"(?:previous|earlier|last|old(?:er)?) (?:version|release|post|edition|page|one|report)s?[)）]",
     re.IGNORECASE,
 )
 """Brackets that say what a setting was before: `batch 1024 (previously 512)`."""

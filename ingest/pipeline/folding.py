@@ -15,9 +15,8 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.binding.batches_said import (
-    as_the_others,
     beside_micro_batches,
-    of_each_device,
+    by_other_rows,
     settle_batches,
 )
 from assay.ingest.binding.binder import bind
@@ -384,8 +383,7 @@ def _bind(
             shaped_by_text(every, prose, context.statements, context.titles),
             settle_batches(every, prose, tabled),
         )
-        as_the_others(every)
-        of_each_device(every)
+        by_other_rows(every)
         _understand(ledger, settle_speeds(every, prose))
         beside_micro_batches(every)
         settle_noted(every, prose)

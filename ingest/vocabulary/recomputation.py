@@ -69,7 +69,8 @@ _MEANT: Mapping[str, HowMuch] = {
 
 _IT = re.compile(
     r"(?<![a-z])(?:(?:activation|gradient|act|grad)(?:[ _-]|\. ?))?"
-    r"(?:re-?comput(?:e|ation|ing)(?:[ _-]activations?)?|ckpt|ac|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
+    r"(?:re-?comput(?:e|ation|ing)(?:[ _-]activations?)?|ckpt|ac"
+    r"|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
     r"|(?:激活值?|梯度)?(?:重计算|重算|检查点)|(?:活性化の?)?(?:再計算|再计算|チェックポイン(?:ト(?:ング)?|ティング))"
     r"|(?:활성화 ?)?(?:재계산|체크 ?포인팅)|(?:aktivierungs)?neuberechnung|recalcul|rec[áa]lculo"
     r"|recomputación|recomputação|ricalcolo|пересчёт|пересчет|перевычисление",

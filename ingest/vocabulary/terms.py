@@ -40,8 +40,8 @@ NUMBER_FORMAT = (
 """A number format as documents spell it."""
 
 SCALED = (
-    r"(?:[ _-]\(?(?:(?:tensor|row|block|channel|group|axis)[ _-]?wise|delayed|dynamic|current|hybrid"
-    r"|r?ceil|floor|e4m3|e5m2)(?:[ _-](?:scaling|recipe))?\)?)"
+    r"(?:[ _-]\(?(?:(?:tensor|row|block|channel|group|axis)[ _-]?wise|delayed|dynamic|current"
+    r"|hybrid|r?ceil|floor|e4m3|e5m2)(?:[ _-](?:scaling|recipe))?\)?)"
 )
 """How numbers of a narrow format are scaled, behind its name: `fp8_rowwise`, `FP8 (delayed)`."""
 
