@@ -598,8 +598,8 @@ _OF_STEPS = re.compile(
 )
 """A line that says in which unit times of a step are: `单步耗时 | iter | …，单位为秒`."""
 
-_NAMES_OF_STEPS = re.compile(
-    r"(?:\|\s*|^[\s>*+-]*)[`*]{0,3}([A-Za-z][A-Za-z_]{0,15})[`*]{0,3}\s*(?=[,，、(（|：:=]|$)"
+_NAME_OF_STEPS = re.compile(
+    r"(?:\|\s*|^[\s>*+-]*)[`*]{0,3}(?!(?i:units?)\b)([A-Za-z][A-Za-z_]{0,15})[`*]{0,3}\s*(?=[,，、(（|：:=]|$)"
 )
 """The short name of what such a line is of, in a cell of its own or in front of all."""
 
@@ -1200,8 +1200,8 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
         yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
     if in_units and (timed := _OF_STEPS.search(text)):
         size = "ms" if timed[1][:1] in "毫ミ밀m" else "s"
-        for told in _NAMES_OF_STEPS.finditer(text):
-            yield told[1], f"step time ({size})"
+        if named := _NAME_OF_STEPS.search(text):
+            yield named[1], f"step time ({size})"
     taken = _OF_MEMORY.search(text) if in_units else None
     taken = taken or (_IN_BRACKETS.search(text) if "显存" in words else None)
     if taken:
