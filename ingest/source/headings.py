@@ -219,12 +219,12 @@ def _without_devices(title: str) -> str:
         return title
     for text in sorted({device.text for device in named}, key=len, reverse=True):
         title = title.replace(text, "\ufffc")
-    return _ON_ITS_OWN.sub("", _BESIDE.sub("\ufffc", title))
+    return _ON_ITS_OWN.sub("", _IN_TURN.sub("\ufffc", title))
 
 
 SEVERAL = 2
 
-_BESIDE = deferred(
+_IN_TURN = deferred(
     r"\ufffc(?:(?:, ?(?:and )?| ?[/&+] ?| and | or |、|，|和|与|及|と|와 ?|과 ?)\ufffc)+"
 )
 """Devices of which a heading names one after another."""
