@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from assay.ingest.binding.speeds_proven import LAW as OF_A_STEP
 from assay.ingest.columns.cells import number_of
 from assay.ingest.columns.open_labels import whose_batch
 from assay.ingest.grids.grid import LONGEST
@@ -134,6 +135,12 @@ _PER_DEVICE = ("micro_batch", "accumulation", "gpus")
 _SHARED = ("tp", "pp", "cp")
 
 
+def by_other_rows(records: Sequence[Record]) -> None:
+    """Make, in place, batches those of whom the other rows of their tables prove them to be."""
+    as_the_others(records)
+    of_each_device(records)
+
+
 def of_each_device(records: Sequence[Record]) -> None:
     """Make, in place, the batches of rows that print them beside steps of accumulation those of one
     device, where they make the global batch of some rows with the steps and all devices, each of
@@ -162,6 +169,54 @@ def _makes_all(cells: Mapping[str, Cell]) -> bool | None:
         return None
     size, steps, devices, whole = (number or 0 for number in numbers)
     return size * steps * devices == whole if devices > 1 else None
+
+
+def beside_micro_batches(records: Sequence[Record]) -> None:
+    """Make, in place, batches that are said of rows beside the micro-batches that these print those
+    of the job, where in some row they can be nothing else, and no row has one that its replicas
+    could not share.
+
+    They are in a row without replicas, where all replicas take just as much at once, or where the
+    printed rate and time of a step need as many tokens.
+    """
+    open_ = [
+        row for row in records
+        if row.tabled and row.alike is None and "global_batch" not in row.cells
+        and {"batch_size", "micro_batch"} <= row.cells.keys()
+        and row.cells["batch_size"].value_origin == "stated"
+        and row.cells["micro_batch"].text != row.cells["batch_size"].text
+    ]  # fmt: skip
+    told = [_over_micro_batches(row.cells) for row in open_]
+    if True in told and False not in told:
+        for row in open_:
+            row.cells["global_batch"] = row.cells.pop("batch_size")._replace(law=OF_REPLICAS)
+
+
+OF_REPLICAS = "it is that of all replicas, which take micro-batches of it"
+
+
+def _over_micro_batches(cells: Mapping[str, Cell]) -> bool | None:
+    """Whether the batch of a row is that of the job; None where it may be that of each replica."""
+    whole, micro = number_of(cells["batch_size"]), number_of(cells["micro_batch"])
+    if not whole or not micro or whole % micro:
+        return False
+    replicas = _replicas(cells)
+    if replicas and whole % (micro * replicas):
+        return False
+    seconds = cells.get("step_time")
+    proven = seconds is not None and seconds.law == OF_A_STEP
+    return True if proven or replicas == 1 or replicas == whole / micro else None
+
+
+def _replicas(cells: Mapping[str, Cell]) -> float | None:
+    """How many replicas of the model a row has: said, or what its layout leaves of its devices."""
+    named = ("dp", "gpus", "nodes", "gpus_per_node")
+    many = {name: number_of(cells[name]) for name in named if name in cells}
+    if many.get("dp"):
+        return many["dp"]
+    devices = many.get("gpus") or (many.get("nodes") or 0) * (many.get("gpus_per_node") or 0)
+    shared = [number_of(cells[name]) for name in _SHARED if name in cells]
+    return devices / math.prod(each or 1 for each in shared) if shared and devices else None
 
 
 def as_the_others(records: Sequence[Record]) -> None:

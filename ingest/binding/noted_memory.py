@@ -3,14 +3,14 @@ sizes of models alone, where the table does not say of how many devices it is, a
 
 In: the records of tables, bound, and the lines of their document. Out: the same rows with the most
 that a run took of a device, which names its law. Notes are such where they are nothing but sizes,
-in a document that speaks of memory, and no row of it says how much it took elsewhere; sizes that
-devices are sold with may name these and say nothing of a run.
+in a document that speaks of memory, and no row of their table says how much it took elsewhere;
+sizes that devices are sold with may name these and say nothing of a run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.grids.grid import LONGEST
@@ -41,8 +41,10 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
     rows = [row for row in records if row.tabled and row.alike is None]
     noted = [(row, found) for row in rows if (note := row.cells.get("notes")) is not None
              and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
+    labelled = {row.line for row in rows if "memory" in row.cells}
+    noted = [(row, found) for row, found in noted if not _beside(row.line, labelled, rows)]
     sizes = {float(found[1]) for _, found in noted}
-    if len(sizes) < LEAST or sizes <= SOLD_WITH or any("memory" in row.cells for row in rows):
+    if len(sizes) < LEAST or sizes <= SOLD_WITH:
         return
     if not any(_MEMORY.search(line.text) for line in lines if len(line.text) <= LONGEST):
         return
@@ -53,6 +55,18 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
             row.cells["memory"] = Cell(
                 found[1], note.line, note.column + found.start(1), size.scale, law=LAW
             )
+
+
+def _beside(line: int, labelled: Set[int], rows: Sequence[Record]) -> bool:
+    """Whether a row stands in one table with one of those `labelled`, which print their memory."""
+    lines = {row.line for row in rows}
+    for step in (-1, 1):
+        at = line
+        while at in lines:
+            if at in labelled:
+                return True
+            at += step
+    return False
 
 
 ON_ONE = "the text of the document says that the run was on one device"

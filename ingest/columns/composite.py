@@ -32,7 +32,7 @@ from assay.ingest.vocabulary.devices import (
 )
 from assay.ingest.vocabulary.recomputation import how_much_named
 from assay.ingest.vocabulary.sectioned_keys import in_section
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, SCALED, configured_by, normalise
 
 NAMES = {
     "tp": "tp", "mp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
@@ -59,6 +59,8 @@ _ZERO = deferred(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero
 _NODES = deferred(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
 
 _DTYPE = deferred(NUMBER_FORMAT, re.IGNORECASE)
+
+_SCALED_FORMAT = deferred(rf"({NUMBER_FORMAT}){SCALED}", re.IGNORECASE)
 
 _PRODUCT = deferred(r"[0-9]+(?:[x×][0-9]+)+")
 
@@ -161,9 +163,17 @@ _STAGE_OF_FILE = deferred(
 _RECIPES = {"scaling", "recipe", "scalingrecipe", "fp8recipe", "float8recipe", "quantization"}
 
 _NARROW = deferred(
-    r"\b(?:tensor-?wise|row-?wise|block-?wise|delayed|current scaling|mx-?fp8|float8|fp8|nvfp4)",
-    re.IGNORECASE,
+    r"\b(?:tensor-?wise|row-?wise|block-?wise|delayed|current scaling)", re.IGNORECASE
 )
+
+_NARROW_NAME = deferred(
+    r"(?<![A-Za-z0-9])(?:mx-?fp8|float-?8|fp-?8|(?:nv|mx)?-?fp4)(?![A-Za-z0-9])", re.IGNORECASE
+)
+
+_NAMED_NARROW = {
+    "fp8": "fp8", "float8": "fp8", "mxfp8": "mxfp8", "fp4": "fp4", "nvfp4": "nvfp4",
+    "mxfp4": "mxfp4",
+}  # fmt: skip
 
 _PLAIN_FORMAT = deferred(r"\b(?:none|baseline)\b.*\b(bf16|bfloat16|fp16|float16)\b", re.IGNORECASE)
 
@@ -365,6 +375,8 @@ def recipe(label: str, text: str) -> dict[str, str]:
 
     >>> recipe("Scaling", "tensorwise with float8 all-gather"), recipe("Scaling", "none (bfloat16)")
     ({'dtype': 'fp8'}, {'dtype': 'bfloat16'})
+    >>> recipe("recipe", "mxfp8 grouped GEMM"), recipe("recipe", "mxfp8 experts, fp8 attention")
+    ({'dtype': 'mxfp8'}, {})
     >>> recipe("Setting", "Fully-sharded ZeRO 3")
     {'zero_stage': '3'}
     >>> recipe("FSDP", "64"), recipe("FSDP", "0")
@@ -390,7 +402,10 @@ def recipe(label: str, text: str) -> dict[str, str]:
         return {"dtype": text.strip()}
     if plain := _PLAIN_FORMAT.search(text):
         return {"dtype": plain[1].casefold()}
-    return {"dtype": "fp8"} if _NARROW.search(text) and "fp4" not in text.casefold() else {}
+    kinds = {_NAMED_NARROW[each.casefold().replace("-", "")] for each in _NARROW_NAME.findall(text)}
+    if len(kinds) > 1:
+        return {}  # `mxfp8 experts + fp8 attention`
+    return {"dtype": kinds.pop()} if kinds else {"dtype": "fp8"} if _NARROW.search(text) else {}
 
 
 def product(text: str, names: Sequence[str]) -> dict[str, str]:
@@ -938,6 +953,8 @@ def named(text: str) -> dict[str, str]:
     ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
     >>> named("H100-80GB FP8"), named("v4-128 (64 chips)")
     ({'gpu': 'H100-80GB', 'dtype': 'FP8'}, {'gpu': 'v4-128', 'gpus': '64'})
+    >>> named("fp8_rowwise"), named("FP8 (delayed scaling)"), named("bf16 baseline")
+    ({'dtype': 'fp8'}, {'dtype': 'FP8'}, {})
     """
     if len(text) > LONGEST:
         return {}
@@ -958,6 +975,8 @@ def named(text: str) -> dict[str, str]:
         return said
     if _DTYPE.fullmatch(bare) or bare.casefold() in _OF_INTEGERS:
         return {"dtype": format_named(bare) or bare}
+    if scaled := _SCALED_FORMAT.fullmatch(bare):
+        return {"dtype": scaled[1]}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
     if told := _switched(bare):

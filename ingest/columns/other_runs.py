@@ -529,6 +529,8 @@ def of_these_runs(text: str) -> str:
     'Seq 4096.'
     >>> of_these_runs("Unfused up to 0.3; 0.4 brought FlashAttention. We use torch 2.1.").strip()
     'We use torch 2.1.'
+    >>> of_these_runs("The batch is 1024 (previously 512).").rstrip(" .")
+    'The batch is 1024'
     """
     if _ASSIGNED.fullmatch(text):
         return text
@@ -536,6 +538,8 @@ def of_these_runs(text: str) -> str:
         return _blank(text)
     if stages := _OF_STAGES.search(text):
         text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
+    if "(" in text or "（" in text:
+        text = _FORMERLY.sub(lambda found: _blank(found[0]), text)
     text = unreported(text)
     if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
         text = _POINTER.sub(_unpointed, text)
@@ -898,6 +902,17 @@ def _of_others(sentence: str) -> bool:
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
     return others is not None and not _OF_OURS.search(sentence)
 
+
+_FORMERLY = deferred(
+    r"[(（](?:(?:it |this |that |which )?(?:was|were|had been|used to be)|previously|formerly"
+    r"|originally|before(?: that)?|up from|down from)"
+    r"\b[^()（）]{1,40}[)）]"
+    r"|[(（](?:此前|之前|原来|原先|原为|上一版|以前は|従来は)[^()（）]{1,40}[)）]"
+    r"|[(（][^()（）]{1,30} (?:in|for|of|until|up to) (?:the |our )?"
+    r"(?:previous|earlier|last|old(?:er)?) (?:version|release|post|edition|page|one|report)s?[)）]",
+    re.IGNORECASE,
+)
+"""Brackets that say what a setting was before: `batch 1024 (previously 512)`."""
 
 _THAN = re.compile(
     r"\b(?:faster|slower|better|worse|higher|lower|cheaper|quicker) than\b.*"

@@ -136,13 +136,25 @@ def spoken_of(text: str, device: str = "") -> frozenset[str]:
     (['batch_size', 'global_batch', 'global_batch_tokens', 'micro_batch', 'seq_len'], ['tp'])
     >>> sorted(spoken_of("fused kernels, 21k tokens/s")), sorted(spoken_of("TP + PP"))
     ([], [])
+    >>> "gpu" in spoken_of("same layout as on the V100s"), "gpu" in spoken_of("now on V100s")
+    (False, True)
     >>> "gpus" in spoken_of("a100_80gb"), "gpus" in spoken_of("a100_80gb", "8xA100_80GB")
     (True, False)
     """
     found = {name for names, form in _EVERY.items() if form.search(text) for name in names}
     found -= _unchanged(text)
-    named, known = ({each.key.partition(".")[0] for each in devices(t)} for t in (text, device))
+    known = {each.key.partition(".")[0] for each in devices(device)}
+    named = {each.key.partition(".")[0] for each in devices(text)
+             if _COMPARED.search(text, 0, each.start) is None}  # fmt: skip
     return frozenset(found | set(MACHINES if named - known else ()))
+
+
+_COMPARED = deferred(
+    r"\b(?:as|than|like|unlike|vs\.?|versus|compared (?:to|with)|(?:relative|similar) to)"
+    r" (?:(?:those |that )?(?:on|for|of|with) )?(?:(?:the|an?|our|all|one) )?(?:(?:single|old) )?$",
+    re.IGNORECASE,
+)
+"""What stands before a device that a run is compared with: `same layout as on the V100s`."""
 
 
 def _unchanged(text: str) -> set[str]:

@@ -292,6 +292,8 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
+    settled = document and held & RATES and (said & _OF_A_STEP or told())
+    aside |= {"fwd", "bwd"} if settled else set()  # passes of its steps
     aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
     own = any(map(_of_training, columns))
     aside |= SERVING if own else set()  # beside what was trained

@@ -101,6 +101,7 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
         for line in lines[begin:end]
     ]
     mended = (_at_corners,) if block[0].startswith("+") else (_under_rule, _with_margins)
+    block = block if block[0].startswith("+") else _begun(block)
     tried = map(_followed, (block, *(mend(block) for mend in mended)))
     if (followed := next(filter(None, tried), None)) is None:
         return None
@@ -119,6 +120,27 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
     count = max(len([row for row in ragged[: len(heads)] if row]), 1)
     caption = _caption(lines, begin)
     return Grid("rst", begin, end, tuple(made[:count]), tuple(made[count:]), caption, exact=False)
+
+
+def _begun(block: Sequence[str]) -> list[str]:
+    """The lines of a simple table with a sign in the first column of those that leave it blank
+    below a rule: docutils takes them for the rest of a row that is not there, and loses them.
+
+    >>> _begun(["====  ====", "      A100", "----  ----", "      tok/s"])[1:4:2] == [
+    ...     f"{BLANK}     A100", f"{BLANK}     tok/s"
+    ... ]
+    True
+    """
+    first = len(block[0].partition(" ")[0])
+    return [
+        f"{BLANK}{line[1:]}"
+        if line.strip() and not line[:first].strip() and not block[at - 1].strip(" =-") else line
+        for at, line in enumerate(block)
+    ]  # fmt: skip
+
+
+BLANK = "\ue000"
+"""Stands for a cell that is left blank while docutils follows a table."""
 
 
 def _under_rule(block: Sequence[str]) -> Sequence[str]:
@@ -208,7 +230,7 @@ def _ragged(row: Sequence[Any], lines: Sequence[Line]) -> list[Ragged]:
         if cell is None:
             continue
         more_rows, more_columns, offset, block = cell
-        parts = [str(part).replace("\0", "") for part in block]
+        parts = [str(part).replace("\0", "").replace(BLANK, " ") for part in block]
         text = " ".join(" ".join(parts).split())
         first = next((n for n, part in enumerate(parts) if part.strip()), 0)
         at = min(offset + first, len(lines) - 1)

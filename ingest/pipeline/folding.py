@@ -14,7 +14,11 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.binding.batches_said import as_the_others, of_each_device, settle_batches
+from assay.ingest.binding.batches_said import (
+    beside_micro_batches,
+    by_other_rows,
+    settle_batches,
+)
 from assay.ingest.binding.binder import bind
 from assay.ingest.binding.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.binding.mentioned import MOST_LINES, mentioned
@@ -379,9 +383,9 @@ def _bind(
             shaped_by_text(every, prose, context.statements, context.titles),
             settle_batches(every, prose, tabled),
         )
-        as_the_others(every)
-        of_each_device(every)
+        by_other_rows(every)
         _understand(ledger, settle_speeds(every, prose))
+        beside_micro_batches(every)
         settle_noted(every, prose)
         but_for_unable(every, prose)
     for fmt, _ in binding:

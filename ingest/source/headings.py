@@ -16,7 +16,7 @@ import polars as pl
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.blocks import Mask, Places
-from assay.ingest.vocabulary.devices import Device, only
+from assay.ingest.vocabulary.devices import Device, devices, only
 
 TAGGED = r"(?i:<h[1-6][\s>])"
 """Found in every heading of HTML, in polars' syntax."""
@@ -155,6 +155,9 @@ _SET_UP = deferred(
     r"|what we (?:ran|train(?:ed)?) on"
     r"|(?:(?:training|compute|our|the) )*infrastructure"
     r"|about (?:the|these|our) (?:numbers|benchmarks|measurements|results|runs)"
+    r"|(?:optimi[sz]ations?|techniques|tricks) (?:(?:that )?(?:we|are|were) )?"
+    r"(?:used?|enabled|applied|on|in use)|(?:enabled|applied|used) (?:optimi[sz]ations?|techniques)"
+    r"|(?:optimi[sz]ation|parallel(?:i[sz]ation|ism)?) strateg(?:y|ies)"
     r"|models?(?: sizes?)? (?:and|&) (?:parallelism|layouts?"
     r"|parallel (?:layouts?|strateg(?:y|ies)))"
     r"|模型(?:规模)?[与和及、]\s?并行(?:策略|配置|方式|度)?"
@@ -199,8 +202,32 @@ def of_set_up(title: str) -> bool:
     (True, True, False)
     >>> of_set_up("## 環境とモデル"), of_set_up("## モデルとデータ"), of_set_up("## 모델 및 환경")
     (True, False, True)
+    >>> of_set_up("#### A100/H100环境配置"), of_set_up("## Setup (A100 and H100)")
+    (True, True)
     """
-    return _SET_UP.fullmatch(_OF_ALL_ROWS.sub("", title)) is not None
+    bare = _OF_ALL_ROWS.sub("", title)
+    return _SET_UP.fullmatch(bare) is not None or (
+        (rest := _without_devices(bare)) != bare and _SET_UP.fullmatch(rest) is not None
+    )
+
+
+def _without_devices(title: str) -> str:
+    """A heading without the several devices that it names beside each other; one that names less
+    than two stays: it is of that device alone."""
+    named = devices(title)
+    if len({device.key for device in named}) < SEVERAL:
+        return title
+    for text in sorted({device.text for device in named}, key=len, reverse=True):
+        title = title.replace(text, "\ufffc")
+    return _ON_ITS_OWN.sub("", _IN_TURN.sub("\ufffc", title))
+
+
+SEVERAL = 2
+
+_IN_TURN = deferred(
+    r"\ufffc(?:(?:, ?(?:and )?| ?[/&+] ?| and | or |、|，|和|与|及|と|와 ?|과 ?)\ufffc)+"
+)
+"""Devices of which a heading names one after another."""
 
 
 _OF_ALL_ROWS = deferred(

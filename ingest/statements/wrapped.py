@@ -23,6 +23,7 @@ from assay.ingest.source.headings import of_set_up, reproduces, reproduces_all, 
 from assay.ingest.statements.phrases import MEASURED, OF_ONE_KIND, of_one, phrases
 from assay.ingest.statements.row_words import SETTINGS
 from assay.ingest.vocabulary.devices import SIGN, Device, devices, may_name, only, signed
+from assay.ingest.vocabulary.recomputation import how_much_named, is_it
 
 _MAY_SAY = re.compile(
     r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]od[eo]|nœud|[Kk]noten|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
@@ -135,9 +136,21 @@ def _said_by(line: Line) -> dict[str, Cell]:
         return {}
     if MEASURED.search(plain.text) or of_one(plain.text):
         return {}
-    told = phrases(plain, least=1)
+    told = phrases(plain, least=1) or _again(plain)
     kind = None if "dtype" in told else listed_in(_ITEM.sub(_blank, plain.text, count=1))
     return told | {"dtype": Cell(kind.word, line.number, line.column + kind.at)} if kind else told
+
+
+def _again(line: Line) -> dict[str, Cell]:
+    """How much an item says to be computed again, that names nothing else: `- recompute (full)`."""
+    item = _ITEM.sub(_blank, line.text, count=1).strip()
+    much = how_much_named(item) or ("on" if is_it(item) else None)
+    if much is None:
+        return {}
+    cell = Cell(much, line.number, line.column + line.text.index(item))
+    if much == "on":
+        return {"activation_checkpointing": cell._replace(text="True")}
+    return {"recompute": cell}
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -592,6 +592,19 @@ _IN_BRACKETS = re.compile(
 )
 """The same where the unit stands in brackets: `显存为峰值（GB）`."""
 
+_OF_STEPS = re.compile(
+    r"(?:单步|每(?:一?步|次迭代|轮迭代|个?(?:step|iter))|迭代|\b(?:step|iteration)\b|ステップ|스텝)"
+    r"[^。|]{0,12}?(?:耗时|时间|用时|时长|時間|시간|\btime\b)"
+    r".{0,80}?(?:单位[为是：:]?|単位(?:は|が|を|：|:)?|단위(?:는|:)?|\b[Uu]nits?(?: is| are|:)?)"
+    r"\s*[`*]{0,2}(毫秒|秒|ミリ秒|밀리초|초|ms|s|milliseconds|seconds)(?![A-Za-z])"
+)
+"""A line that says in which unit times of a step are: `单步耗时 | iter | …，单位为秒`."""
+
+_NAME_OF_STEPS = re.compile(
+    r"(?:\|\s*|^[\s>*+-]*)[`*]{0,3}(?!(?i:units?)\b)([A-Za-z][A-Za-z_]{0,15})[`*]{0,3}\s*(?=[,，、(（|：:=]|$)"
+)
+"""The short name of what such a line is of, in a cell of its own or in front of all."""
+
 _OF_RATES = re.compile(
     r"(吞吐[量率]?|训练速度|速度)(?:的|[^。；;|]{1,40}[，,、（(])?单位均?[为是：: ]\s*[`*]{0,2}"
     r"([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
@@ -1232,6 +1245,10 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     in_units = any(word in words for word in _UNIT_WORDS)
     if in_units and (rated := _OF_RATES.search(text)):
         yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
+    if in_units and (timed := _OF_STEPS.search(text)):
+        size = "ms" if timed[1][:1] in "毫ミ밀m" else "s"
+        if named := _NAME_OF_STEPS.search(text):
+            yield named[1], f"step time ({size})"
     taken = _OF_MEMORY.search(text) if in_units else None
     taken = taken or (_IN_BRACKETS.search(text) if "显存" in words else None)
     if taken:

@@ -243,7 +243,7 @@ from assay.ingest.tables.units_beside import (
 from assay.ingest.tables.views import View, in_unit_of_page, views
 from assay.ingest.vocabulary.card_counts import counted_chips
 from assay.ingest.vocabulary.devices import devices, only
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, SCALED
 from assay.ingest.vocabulary.words import counted
 
 _DIGIT = re.compile("[0-9]")
@@ -1505,10 +1505,8 @@ _IN_FORMAT = re.compile(
 """A name of a row that is the format that it ran in: `baseline fp32`, `+ bf16 autocast`."""
 
 _A_PART_IN_FORMAT = re.compile(
-    rf"({NUMBER_FORMAT})(?: ?\((?:(?:tensor|row|block|channel|group)-?wise|delayed|hybrid|dynamic"
-    r"|e4m3|e5m2|TE|torchao|(?:delayed|dynamic) scaling)\)| (?:linear|training|autocast|AMP"
-    r"|mixed precision|matmuls?|GEMMs?|compute|(?:tensor|row|block|channel)-?wise"
-    r"|(?:delayed|dynamic|current)(?: scaling)?))?",
+    rf"({NUMBER_FORMAT})(?:{SCALED}| ?\((?:TE|torchao)\)| (?:linear|training|autocast|AMP"
+    r"|mixed precision|matmuls?|GEMMs?|compute))?",
     re.IGNORECASE,
 )
 """One of several things that the name of a row says it ran with: `compile + float8 (rowwise)`."""

@@ -69,7 +69,8 @@ _MEANT: Mapping[str, HowMuch] = {
 
 _IT = re.compile(
     r"(?<![a-z])(?:(?:activation|gradient|act|grad)(?:[ _-]|\. ?))?"
-    r"(?:re-?comput(?:e|ation|ing)|ckpt|ac|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
+    r"(?:re-?comput(?:e|ation|ing)(?:[ _-]activations?)?|ckpt|ac"
+    r"|remat(?:eriali[sz]ation)?|check-?point(?:ing|s)?)(?![a-z])"
     r"|(?:激活值?|梯度)?(?:重计算|重算|检查点)|(?:活性化の?)?(?:再計算|再计算|チェックポイン(?:ト(?:ング)?|ティング))"
     r"|(?:활성화 ?)?(?:재계산|체크 ?포인팅)|(?:aktivierungs)?neuberechnung|recalcul|rec[áa]lculo"
     r"|recomputación|recomputação|ricalcolo|пересчёт|пересчет|перевычисление",
@@ -195,6 +196,8 @@ def how_much_named(text: str) -> HowMuch | None:
     ('full', None)
     >>> how_much_named("full"), how_much_named("no checkpoints"), how_much_named("full AC, FP8")
     (None, None, None)
+    >>> how_much_named("recompute activations (selective)"), how_much_named("重计算（选择性）")
+    ('selective', 'selective')
     """
     bare = _bare(text)
     found = _IT.search(bare)
@@ -275,6 +278,16 @@ def speaks_of_it(text: str) -> bool:
     return any(not _OF_WEIGHTS.fullmatch(found[0]) for found in _IT.finditer(_bare(text)))
 
 
+def is_it(text: str) -> bool:
+    """Whether a text names recomputation and says nothing more: one of several things that are on.
+
+    >>> is_it("Activation checkpointing"), is_it("Checkpoints"), is_it("recompute, 4 layers")
+    (True, False, False)
+    """
+    found = _IT.fullmatch(_bare(text))
+    return found is not None and _OF_WEIGHTS.fullmatch(found[0]) is None
+
+
 def _bare(text: str) -> str:
     return " ".join(text.translate(SIMPLE).strip(_AROUND).casefold().split())
 
@@ -284,5 +297,5 @@ def _said(text: str) -> HowMuch | None:
     word = _bare(text).removeprefix("the ")
     if found := _MEANT.get(word.replace(" ", "-")):
         return found
-    rest = _IT.sub(" ", word, count=1).strip(" ._-:：=の")
+    rest = _IT.sub(" ", word, count=1).strip(" ._-:：=の()（）")
     return _MEANT.get(rest.replace(" ", "-")) if rest and rest != word else None

@@ -39,6 +39,12 @@ NUMBER_FORMAT = (
 )
 """A number format as documents spell it."""
 
+SCALED = (
+    r"(?:[ _-]\(?(?:(?:tensor|row|block|channel|group|axis)[ _-]?wise|delayed|dynamic|current"
+    r"|hybrid|r?ceil|floor|e4m3|e5m2)(?:[ _-](?:scaling|recipe))?\)?)"
+)
+"""How numbers of a narrow format are scaled, behind its name: `fp8_rowwise`, `FP8 (delayed)`."""
+
 TOKENS = r"(?:個の ?|个 ?|개의 ?)?(?:[Tt]ok|トーク|토큰|词元|標記|标记|字\b)"
 """Behind a number, in one language or another: it counts what is read, and no parameters."""
 
