@@ -100,6 +100,7 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
         (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
         for line in lines[begin:end]
     ]
+    block = _with_blanks(block) if not block[0].startswith("+") else block
     mended = (_at_corners,) if block[0].startswith("+") else (_under_rule, _with_margins)
     tried = map(_followed, (block, *(mend(block) for mend in mended)))
     if (followed := next(filter(None, tried), None)) is None:
@@ -119,6 +120,20 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
     count = max(len([row for row in ragged[: len(heads)] if row]), 1)
     caption = _caption(lines, begin)
     return Grid("rst", begin, end, tuple(made[:count]), tuple(made[count:]), caption, exact=False)
+
+
+def _with_blanks(block: Sequence[str]) -> list[str]:
+    """The lines of a simple table, the blank that stands in a first cell right below names over
+    several columns escaped, without which docutils leaves out what stands beside it.
+
+    >>> _with_blanks(["==  ==  ==", "a   b", "--  ------", "    c   d", "==  ==  =="])[3]
+    '\\\\   c   d'
+    """
+    under = ["", *block]
+    return [
+        f"\\{line[1:]}" if over.strip() and not over.strip(" -") and line[:2] == "  " else line
+        for over, line in zip(under, block, strict=False)
+    ]
 
 
 def _under_rule(block: Sequence[str]) -> Sequence[str]:
@@ -209,6 +224,7 @@ def _ragged(row: Sequence[Any], lines: Sequence[Line]) -> list[Ragged]:
             continue
         more_rows, more_columns, offset, block = cell
         parts = [str(part).replace("\0", "") for part in block]
+        parts = ["" if part.strip() == "\\" else part for part in parts]
         text = " ".join(" ".join(parts).split())
         first = next((n for n, part in enumerate(parts) if part.strip()), 0)
         at = min(offset + first, len(lines) - 1)
