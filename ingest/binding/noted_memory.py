@@ -3,14 +3,15 @@ sizes of models alone, where the table does not say of how many devices it is, a
 
 In: the records of tables, bound, and the lines of their document. Out: the same rows with the most
 that a run took of a device, which names its law. Notes are such where they are nothing but sizes,
-in a document that speaks of memory, and no row of it says how much it took elsewhere; sizes that
-devices are sold with may name these and say nothing of a run.
+in a document that speaks of memory, and no row of their table says how much it took elsewhere;
+sizes that devices are sold with may name these and say nothing of a run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from assay.ingest.columns.cells import number_of
 from assay.ingest.grids.grid import LONGEST
@@ -39,10 +40,11 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
     say of whom it is."""
     _settle_of_whom(records)
     rows = [row for row in records if row.tabled and row.alike is None]
-    noted = [(row, found) for row in rows if (note := row.cells.get("notes")) is not None
+    noted = [(row, found) for row in _without_it(rows)
+             if (note := row.cells.get("notes")) is not None
              and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
     sizes = {float(found[1]) for _, found in noted}
-    if len(sizes) < LEAST or sizes <= SOLD_WITH or any("memory" in row.cells for row in rows):
+    if len(sizes) < LEAST or sizes <= SOLD_WITH:
         return
     if not any(_MEMORY.search(line.text) for line in lines if len(line.text) <= LONGEST):
         return
@@ -53,6 +55,19 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
             row.cells["memory"] = Cell(
                 found[1], note.line, note.column + found.start(1), size.scale, law=LAW
             )
+
+
+def _without_it(rows: Sequence[Record]) -> Iterator[Record]:
+    """The rows of tables none of whose rows says how much memory it took."""
+    rows = sorted(rows, key=lambda row: row.line)
+    begins = [at for at, row in enumerate(rows) if not at or row.line - rows[at - 1].line > FAR]
+    for begin, end in pairwise([*begins, len(rows)]):
+        if not any("memory" in row.cells for row in rows[begin:end]):
+            yield from rows[begin:end]
+
+
+FAR = 2
+"""Lines between two rows of one table at most."""
 
 
 ON_ONE = "the text of the document says that the run was on one device"
