@@ -56,7 +56,13 @@ from assay.ingest.columns.spoken_of import (
     settled_nearer,
     spoken_of,
 )
-from assay.ingest.columns.titles import EXPERTS_OF, SIZED, model_named, rounds_to
+from assay.ingest.columns.titles import (
+    EXPERTS_OF,
+    SIZED,
+    lists_family,
+    model_named,
+    rounds_to,
+)
 from assay.ingest.prose.only_model import OF_FAMILY
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -593,10 +599,9 @@ def _is_of(clause: Clause, row: Record, models: set[str], *, near: bool) -> bool
 def _of_other_model(clause: Clause, row: Record, models: set[str]) -> bool:
     """Whether a clause names another model than that of a row, and not that: of another size, or
     by the whole name of one of the same."""
-    sizes = sizes_of(row)
+    sizes, model = sizes_of(row), row.cells.get("model")
     if clause.sizes and sizes and not any(as_large(a, b) for a in clause.sizes for b in sizes):
-        return True
-    model = row.cells.get("model")
+        return model is None or not lists_family(clause.text, model.text)
     if model is None:
         return False
     own, text = called(model.text), letters(clause.text)

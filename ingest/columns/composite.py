@@ -119,7 +119,7 @@ _ON_NODES = deferred(
 _SIZE = deferred(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
 
 
-_SETTING = deferred(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“]([^\"“”]*)[\"”]|([\w.]+))")
+_SETTING = deferred(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“'‘]([^\"“”'‘’]*)[\"”'’]|([\w.]+))")
 
 _STAGE = deferred(r"stage-?([0-3])")
 
@@ -196,6 +196,8 @@ def settings(text: str) -> dict[str, str]:
     ({'micro_batch': '4', 'accumulation': '32'}, {})
     >>> settings("ParallelArgs(use_remat=True, dp=1, op=4, pp=2)")
     {'recompute': 'full', 'dp': '1', 'tp': '4', 'pp': '2'}
+    >>> settings("checkpoint='never'"), settings("checkpoint='out/last.pt'")
+    ({'recompute': 'none'}, {})
     >>> settings("fsdp=64, tensor=4, dcn_data=2"), settings("tensor=4, width=2")
     ({'tp': '4'}, {})
     """
@@ -214,6 +216,8 @@ def settings(text: str) -> dict[str, str]:
             said["zero_stage"] = stage[1]
         elif label in _SWITCHED and value.casefold() == "true":
             said |= dict([_SWITCHED[label]])
+        elif label == "checkpoint" and (much := how_much_named(f"{key}={value}")):
+            said |= {"activation_checkpointing": "True"} if much == "on" else {"recompute": much}
         elif label == "lbs":  # of a device, where nothing else of the cell is
             said.setdefault("micro_batch", value)
         elif name == "recompute" or (name and value.isdecimal() and name != "sharding"):

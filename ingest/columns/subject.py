@@ -608,7 +608,8 @@ def titled_otherwise(text: str) -> bool:
 
 
 _SPREAD = (
-    r"std(?:dev)?\.?|st\.? ?dev\.?|min(?:imum)?|max(?:imum)?|variance|p[0-9]{2}(?:\.[0-9])?|n|count"
+    r"std(?:dev)?\.?|st\.? ?dev\.?|min(?:imum)?|max(?:imum)?|variance"
+    r"|p(?!40)[0-9]{2}(?:\.[0-9])?|n|count"  # P40 is a device
 )
 
 _SUMMARY = re.compile(
@@ -651,6 +652,8 @@ _OF_SPREAD = re.compile(rf"(?:{_SPREAD}|standard deviation|最[大小](?:值)?)"
 def spread(text: str) -> bool:
     """Whether the label of a column says how far values lie apart: that of no run beside the mean.
 
+    >>> spread("P40")
+    False
     >>> spread("Std"), spread("p95"), spread("mean")
     (True, True, False)
     """

@@ -428,10 +428,45 @@ def of_another_size(text: str, own: Mapping[str, Cell]) -> bool:
     >>> row = {"model": Cell("Llama 7B", 1)}
     >>> of_another_size("BLOOM-176B", row), of_another_size("LLaMA-7b", row)
     (True, False)
+    >>> of_another_size("Results for Llama and BLOOM-176B on A100", row)
+    False
     """
     named = {each.replace(" ", "") for each in SIZED.findall(text)}
     size = size_of(own)
-    return len(named) == 1 and size is not None and differs(_sized(named.pop()), size)
+    if len(named) != 1 or size is None or not differs(_sized(named.pop()), size):
+        return False
+    return "model" not in own or not lists_family(text, own["model"].text)
+
+
+_FIRST_WORD = re.compile(r"[A-Za-z]{3,}")
+
+_OF_A_SIZE = r"[A-Za-z]{2,}[\w.-]{0,12}?[- ]?(?<![0-9.])[0-9]+(?:\.[0-9]+)?[BMT](?![A-Za-z0-9])"
+
+_LISTED_WITH = r"(?: models?)?(?: ?/ ?|, ?(?:and )?| (?:and|&|or|\+) |[和与及、])(?:the )?"
+
+_BESIDE_A_SIZE = deferred(
+    r"(?<![\w-])(?<!unlike )(?<!than )(?<!to )(?<!of )(?<!with )(?P<first>[A-Za-z]{3,})"
+    rf"{_LISTED_WITH}{_OF_A_SIZE}"
+    rf"|{_OF_A_SIZE}(?:-[A-Za-z0-9]+)?{_LISTED_WITH}(?P<last>[A-Za-z]{{3,}})(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""A family of models without a size in one list with a model of another family."""
+
+
+def lists_family(text: str, model: str) -> bool:
+    """Whether a text names the family of a model, without a size, in one list with a model of
+    another family and its size.
+
+    >>> lists_family("DeepSeek / Qwen3-235B on H20", "DeepSeek 671b")
+    True
+    >>> lists_family("Llama-7B on H20", "Llama 70B"), lists_family("Llama-7B", "BLOOM-176B")
+    (False, False)
+    """
+    own = _FIRST_WORD.match(model)
+    return own is not None and any(
+        own[0].casefold() == str(each["first"] or each["last"]).casefold()
+        for each in _BESIDE_A_SIZE.finditer(text)
+    )
 
 
 def size_of(own: Mapping[str, Cell]) -> float | None:

@@ -22,6 +22,7 @@ from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     FORMATS,
     OF_A_MASK,
+    SCALED_BY,
     SIZED,
     UNMEASURED,
     Column,
@@ -564,7 +565,7 @@ _NO_SYSTEM = {
 TYPE = re.compile(
     rf"(?:(?:torch|jnp|np|tf|mx)\.)?(?:{FORMATS}|b?float(?:8|16|32|64)?"
     r"(?:_?e[45]m[23](?:fn|fnuz)?)?|half|double"
-    r"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{1,2})",
+    rf"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{{1,2}}|{SCALED_BY})",
     re.IGNORECASE,
 )
 
@@ -577,7 +578,7 @@ def of_a_type(text: str) -> bool:
 _OF_TYPES = {"type", "types", "datatype", "fmt", "format", "numberformat", "dataformat",
              "numericformat", "dtypes", "inputtype", "inputformat", "inputs", "inputdtypes",
              "abtype", "operands", "operanddtype", "gemmtype", "数据类型", "精度", "类型",
-             "数据格式"}  # fmt: skip
+             "数据格式", "recipe", "precisionrecipe", "fp8recipe"}  # fmt: skip
 
 
 def of_types(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:

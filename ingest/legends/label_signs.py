@@ -72,6 +72,14 @@ _IN_TURN = deferred(
 """Signs, and as many numbers of what each of them stands for: ``pipe-2`` and ``pipe-4`` split it
 into 2 and 4 stages."""
 
+_IN_KIND = deferred(
+    rf"(?:^|(?<=[\s(]))(?P<signs>{_QUOTED}(?:(?:, |,? (?:and|&|or) ){_QUOTED}){{1,12}})"
+    r" [^.;0-9`*\"“”]{0,80}?\b(?:the |a )?(?:corresponding|respective|same|given|that"
+    r"|as indicated) (?:number|count) of (?P<counted>[A-Za-z -]{3,40}?)(?=[.,;)]|$)"
+)
+"""Signs with numbers, and of what these are the number: ``pipe-2`` and ``pipe-4`` run with the
+corresponding number of partitions."""
+
 _ITEM_OF_SEVERAL = deferred(
     rf"\s*(?:[-*+•]|[0-9]{{1,2}}[.)])\s+(?P<signs>{_QUOTED}(?:\s?[/,]\s?{_QUOTED}){{1,5}}):?\s?[:=–—]?\s+(?P<meant>\S.*)"
 )
@@ -400,6 +408,10 @@ _ONE_STAGE = deferred(r"\b(as|in|of|with|has|is) (?:only )?(?:a single|one) (?:p
 """A pipeline of one stage."""
 
 
+_STAGES = deferred(r"(?<!pipeline )\b(?:(?:model |pipeline )?partitions|stages)\b")
+"""Stages of a pipeline, in other words."""
+
+
 _A_DEVICE = r"(?:GPU|device|accelerator|card|chip|GCD|NPU|XPU|TPU)"
 
 _EACH_ON_ITS_OWN = deferred(
@@ -441,11 +453,7 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
                 yield one._replace(line=places[0][0], places=places)
             continue
         turns = list(_IN_TURN.finditer(text))
-        for each in turns:
-            places = tuple(placed(paragraph, *each.span()))
-            for name, meaning in _in_turn(each):
-                if sign := _sign(name, meaning, ""):
-                    yield sign._replace(line=places[0][0], places=places)
+        yield from _counted_in(paragraph, text, turns)
         bare = _BARE_ITEM.match(text)
         found = [bare] if bare else _explained(text, turns)
         unit = ""  # of the numbers that the signs before stand for
@@ -465,15 +473,53 @@ def _signs(lines: Sequence[Line]) -> Iterator[Sign]:
                 meaning = f"{number[1]}{unit}"
             told = _NUMBER_FIRST.match(meaning)
             unit = told[1] if told else ""
-            if "pipeline" in text:
+            if "pipe" in text.casefold():
                 meaning = _ONE_STAGE.sub(r"\1 1 pipeline stages", meaning)
+                meaning = _STAGES.sub("pipeline stages", meaning)
             if sign := _sign(name, meaning, each["verb"]):
                 places = tuple(placed(paragraph, each.start(), end))
                 yield sign._replace(line=places[0][0], places=places)
 
 
-_NAMES_SIGNS = re.compile(r"#[^(]{0,160}\([^()=]{1,12}=[^()]{1,80}=[^()]{1,80}\)\s*$")
-"""A heading, or a comment, that explains signs in brackets at its end."""
+def _counted_in(
+    paragraph: Sequence[Line], text: str, turns: Iterable[re.Match[str]]
+) -> Iterator[Sign]:
+    """The signs of a paragraph that it explains together: each with a number of its own, or all as
+    one with theirs."""
+    for each in _IN_KIND.finditer(text):
+        if sign := _of_a_kind(each):
+            places = tuple(placed(paragraph, *each.span()))
+            yield sign._replace(line=places[0][0], places=places)
+    for each in turns:
+        places = tuple(placed(paragraph, *each.span()))
+        for name, meaning in _in_turn(each):
+            if sign := _sign(name, meaning, ""):
+                yield sign._replace(line=places[0][0], places=places)
+
+
+def _of_a_kind(found: re.Match[str]) -> Sign | None:
+    """The sign with a number that several signs are, of which a text says that they have as many of
+    something: None where they begin otherwise, or it is not said of what.
+
+    >>> text = "`pipe-1`, `-2` and `-4` run with the corresponding number of partitions."
+    >>> [_meant(sign, sign.form.search("pipe-8")) for each in _IN_KIND.finditer(text)
+    ...  if (sign := _of_a_kind(each))]
+    [{'pp': '8'}]
+    """
+    names = [next(filter(None, each)).strip() for each in _NAMED.findall(found["signs"])]
+    (first, *others) = [_DIGITS_LAST.sub("", name) for name in names]
+    numbered = all(name[-1:].isdigit() for name in names)
+    fields = _fields(found["counted"], 1)
+    if not (numbered and first and fields and all(e and first.endswith(e) for e in others)):
+        return None
+    return _sign(f"{first}N", f"{fields[0]} = N", ":")
+
+
+_NAMES_SIGNS = re.compile(
+    r"(?:#|\s*\.\. (?:[a-z]+-)?table::)[^(]{0,160}"
+    r"\([^()=:]{1,12}[=:][^()=:]{1,80}[=:][^()]{1,80}\)\s*$"
+)
+"""A heading, a comment, or the title of a table that explains signs in brackets at its end."""
 
 
 def _in_plain_letters(paragraph: Sequence[Line], text: str) -> Iterator[Sign]:
@@ -561,7 +607,7 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
     pieces, letters = _pieces(core)
     fields: tuple[str, ...] = ()
     if not letters or not all(_letter(each).search(rest) for each in letters):
-        fields = _fields(_AND_LAST.sub("", rest.strip(" .;,")), len(letters) or 1)
+        fields = _fields(_AND_LAST.sub("", rest.strip(" .;,()")), len(letters) or 1)
         pieces = pieces if fields and letters else [core, ""] if fields else [core]
         letters = ()
     known = configured_by(pieces[0].rstrip("-_="))
@@ -570,7 +616,8 @@ def _sign(name: str, meaning: str, verb: str) -> Sign | None:
         return None
     flags = re.IGNORECASE if len(pieces[0]) > SHORT else re.NOFLAG
     number = "([0-9]{1,5}[kK]?)" if fields == ("seq_len",) else "([0-9]{1,5})"
-    written = number.join(map(re.escape, pieces))
+    equals = "(?: ?= ?)?" if fields and pieces[0][-1:].isalpha() else ""
+    written = f"{equals}{number}".join(map(re.escape, pieces))
     begins, ends = _ALONE if len(fields) != 1 else _AMONG_OTHERS
     form = re.compile(rf"{_NOT}{begins}{written}{ends}", flags)
     outright = re.fullmatch(rf"\s?{_OUTRIGHT}", verb) is not None
@@ -645,6 +692,9 @@ def _field(name: str) -> str:
         return ""  # it says one
     if (short := name.strip(" `*").casefold()) in _IN_SHORT:
         return _IN_SHORT[short]
+    for form, field in _COUNTED.items():
+        if form.fullmatch(short):
+            return field
     told = phrases(Line(0, f"{name.strip()} = 2", 1, {}), least=1)
     known = [field for field, cell in told.items() if cell.text == "2" and cell.scale == 1.0]
     return known[0] if len(known) == len(told) == 1 and known[0] in SETTINGS | _OF_MODELS else ""
@@ -656,6 +706,15 @@ _IN_SHORT = {
     "sequence": "seq_len",
 }  # fmt: skip
 """Names of settings that in a legend of numbers are short for one: `t = tensor`."""
+
+_COUNTED = {
+    re.compile(r"(?:(?:the )?number of )?(?:model |pipeline )?(?:partitions|stages)"): "pp",
+    re.compile(
+        r"(?:(?:the )?number of )?micro-?batches"
+        r"(?: (?:per|in|of|for) (?:(?:an?|one|each|every|the) )?(?:mini-?)?batch)?"
+    ): "accumulation",
+}
+"""Fields by what a legend of numbers counts: `m: number of micro-batches per mini-batch`."""
 
 
 def _together(signs: str, meant: str) -> Iterator[Sign]:

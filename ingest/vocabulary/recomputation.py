@@ -192,6 +192,8 @@ def how_much_named(text: str) -> HowMuch | None:
     ('none', 'none', 'full')
     >>> how_much_named("checkpointing=full"), how_much_named("act_ckpt = selective")
     ('full', 'selective')
+    >>> how_much_named("checkpoint='never'"), how_much_named("checkpoint='last.pt'")
+    ('none', None)
     >>> how_much_named("layers checkpointed"), how_much_named("12 layers checkpointed")
     ('full', None)
     >>> how_much_named("full"), how_much_named("no checkpoints"), how_much_named("full AC, FP8")
@@ -199,6 +201,8 @@ def how_much_named(text: str) -> HowMuch | None:
     >>> how_much_named("recompute activations (selective)"), how_much_named("重计算（选择性）")
     ('selective', 'selective')
     """
+    if mode := _MODE.fullmatch(text):
+        return "on" if mode[1].casefold() == "always" else "none"
     bare = _bare(text)
     found = _IT.search(bare)
     if _LAYERS_AGAIN.fullmatch(bare):
@@ -207,6 +211,11 @@ def how_much_named(text: str) -> HowMuch | None:
         return None
     return _said(bare)
 
+
+_MODE = re.compile(
+    r"[\s*_`(]*checkpoint ?= ?[\"'`“‘]?(always|never)[\"'`”’]?[\s*_`)]*", re.IGNORECASE
+)
+"""The argument by which torchgpipe and fairscale are told it: `checkpoint='always'`."""
 
 _DONE_AGAIN = r"(?:check-?pointed|re-?computed|re-?materiali[sz]ed)"
 
