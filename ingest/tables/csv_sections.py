@@ -37,7 +37,8 @@ _TIMED = re.compile(
     r"(?:(?:(?:t_?)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|xpu|npu|hpu|mlu|musa"
     r"|mtia|device|exec|execution|run|gemm)"
     r"(?:[\s_]+|(?=time)|(?=/(?:call|op|launch))|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
-    r"(?:: ?(?:avg|average|mean|median|p50) ?)?(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in |(?<=_)in_)?[(\[]?"
+    r"(?:: ?(?:avg|average|mean|median|p50) ?)?"
+    r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in |(?<=_)in_)?[(\[]?"
     r"(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
     r"(?:[\s_:]+(?:avg|average|mean|median|p50)|(?:/| per )(?:call|op|launch))?",
     re.IGNORECASE,

@@ -235,7 +235,7 @@ _ONE_IN_ANOTHER = re.compile(
     r"(?<=[a-z]{3})(?=(?:Rate|Throughput|Time|Memory|Size|Length|Batch|Per)(?![a-z]))"
     r"|(?<=\b[GNHTX]PU)(?=(?:Rate|Throughput|Speed|Memory)(?![a-z]))"
 )
-"""Between the words of a variable that are told apart by capitals: `GlobalRate`, `GPUThroughput`."""
+"""Between words of a variable that are told apart by capitals: `GlobalRate`, `GPUThroughput`."""
 
 _OF_ALL_RANKS = re.compile(r"\ball[- ]?(?:to[- ]?all|2[- ]?all|gather|reduce)\b", re.IGNORECASE)
 """A collective, which is one word: nothing of it is of all devices."""
