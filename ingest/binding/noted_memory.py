@@ -39,7 +39,7 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
     say of whom it is."""
     _settle_of_whom(records)
     rows = [row for row in records if row.tabled and row.alike is None]
-    noted = [(row, found) for row in _without_it(rows)
+    noted = [(row, found) for row in rows
              if (note := row.cells.get("notes")) is not None
              and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
     labelled = {row.line for row in rows if "memory" in row.cells}

@@ -1154,10 +1154,7 @@ def _says_little(label: str) -> bool:
     >>> _says_little("Total throughput"), _says_little("Total throughput per GPU")
     (True, False)
     """
-    words = {
-        "throughput" if word == "gputhroughput" else word
-        for word in split(timeless(english(label)))
-    }
+    words = set(split(timeless(english(label))))
     known = PLAIN | MEAN | (DEVICE if words & DEVICE else WHOLE) | {"/"}
     if (len(words) == 1 and words <= ATTAINED) or (words and words <= _READ_OFF):
         return True

@@ -800,8 +800,10 @@ def _labels(line: Line) -> list[Word]:
 
 _UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
 
-_MEDIAN = re.compile(r"\):(?:p50|p[0-9]{2}|avg|mean|median)\b")
-"""Words of a label behind its unit: `Latency(us):p50`."""
+_WHICH = r"(?:p[0-9]{2}|avg|mean|median|min|max)\b"
+
+_MEDIAN = re.compile(rf"\):{_WHICH}|(?<=[a-z]):(?={_WHICH} ?\()", re.IGNORECASE)
+"""Words of a label behind its unit, or behind what it is of: `Latency(us):p50`, `time:avg(us)`."""
 
 
 _SQUARES = re.compile(r"(?<![\w=])(?:(?:[MNK] ?= ?){2}[MNK]|(?:[mnk] ?= ?){2}[mnk])(?![\w=])")

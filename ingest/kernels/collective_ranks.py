@@ -78,8 +78,9 @@ def agrees(op: str, ranks: int, pairs: Sequence[tuple[str, str]]) -> bool | None
 _LAUNCHED = deferred(
     r"\b(?:mpi(?:run|exec)(?:\.\w+|_rsh)?|aprun)\b(?: [^|;&]*?)?? -(?:np?|-np)[ =]([0-9]{1,9})\b"
     r"|\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-n ?|--ntasks[ =])([0-9]{1,9})\b"
+    r"|\bnccom-test\b(?: [^|;&]*?)?? -r[ =]([0-9]{1,9})\b|(?<![\w-])--nworkers[ =]([0-9]{1,9})\b"
 )
-"""How many processes a command starts."""
+"""How many processes a command starts; of cores of Neuron, the workers of its own benchmark."""
 
 _ON_NODES = deferred(
     r"\b(?:srun|flux run)\b(?: [^|;&]*?)?? (?:-N ?|--nodes[ =])([0-9]{1,9})\b"
@@ -102,6 +103,8 @@ def launched(text: str) -> dict[str, str]:
 
     >>> launched("mpirun -np 32 ./all_reduce_perf -b 1M -n 50"), launched("srun -N 4 -n 16 ./x")
     ({'ranks': '32'}, {'ranks': '16'})
+    >>> launched("nccom-test -r 64 -b 8 -e 1GB allr"), launched("nccom-test --nworkers=2 allg")
+    ({'ranks': '64'}, {'ranks': '2'})
     >>> launched("torchrun --nnodes=2 --nproc_per_node=4 allgather.py")
     {'ranks': '8', 'ranks_per_node': '4'}
     """
@@ -109,7 +112,7 @@ def launched(text: str) -> dict[str, str]:
     of_node = next(filter(None, each.groups())) if each else ""
     told = {"ranks_per_node": of_node} if of_node else {}
     if whole := _LAUNCHED.search(text):
-        return {"ranks": whole[1] or whole[2]} | told
+        return {"ranks": next(filter(None, whole.groups()))} | told
     nodes = (many[1] or many[2] or "1") if many else ""  # `--standalone` is on one
     return {"ranks": str(int(nodes) * int(of_node))} | told if nodes and of_node else {}
 

@@ -37,6 +37,7 @@ _TIMED = re.compile(
     r"(?:(?:(?:t_?)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|xpu|npu|hpu|mlu|musa"
     r"|mtia|device|exec|execution|run|gemm)"
     r"(?:[\s_]+|(?=time)|(?=/(?:call|op|launch))|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
+    r"(?:: ?(?:avg|average|mean|median|p50) ?)?"
     r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in |(?<=_)in_)?[(\[]?"
     r"(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
     r"(?:[\s_:]+(?:avg|average|mean|median|p50)|(?:/| per )(?:call|op|launch))?",
@@ -65,6 +66,8 @@ def timed(label: str) -> float | None:
     >>> timed("mean_time_us"), timed("ms"), timed("avg latency (usec)"), timed("min_us")
     (1e-06, 0.001, 1e-06, None)
     >>> timed("tavg(usec)"), timed("tmax(usec)")
+    (1e-06, None)
+    >>> timed("time:avg(us)"), timed("time:max(us)")
     (1e-06, None)
     >>> timed("time (µs)"), timed("seconds"), timed("latency_us_p50"), timed("latency_us_p20")
     (1e-06, 1.0, 1e-06, None)

@@ -136,7 +136,7 @@ def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
         return grid
     row = grid.rows[0]
     counted = _counted_below(upper, row, schema)
-    if counted and _metrics_down(grid, counted, schema):
+    if (counted and _metrics_down(grid, counted, schema)) or _setting_down(grid, schema):
         return grid
     if counted:
         cells = (
@@ -298,6 +298,17 @@ def _metrics_down(grid: Grid, counted: Sequence[str], schema: Schema) -> bool:
     return any(
         _measures(plain(cell.text), schema) for row in grid.rows[1:] for cell in row.cells[:first]
     )
+
+
+def _setting_down(grid: Grid, schema: Schema) -> bool:
+    """Whether the first row is one setting of the columns beside its name, and what the other rows
+    measure stands below that: `GPU | H100 | B200` over `Tokens/s | 5362 | 10087`."""
+    names = [plain(row.cells[0].text) for row in grid.rows if row.cells and not row.one]
+    if plain(grid.heads[0].cells[0].text) or not names or not names[0]:
+        return False
+    (first,) = header(names[:1], schema)
+    setting = first.spec is not None and first.spec.configuration
+    return setting and any(_measures(name, schema) for name in names[1:])
 
 
 def _bracketed(upper: GridRow, lower: GridRow) -> GridRow:

@@ -233,8 +233,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 _ONE_IN_ANOTHER = re.compile(
     r"(?<=[a-z]{3})(?=(?:Rate|Throughput|Time|Memory|Size|Length|Batch|Per)(?![a-z]))"
+    r"|(?<=\b[GNHTX]PU)(?=(?:Rate|Throughput|Speed|Memory)(?![a-z]))"
 )
-"""Between the words of a variable that are told apart by capitals: `GlobalRate`, `stepTime`."""
+"""Between words of a variable that are told apart by capitals: `GlobalRate`, `GPUThroughput`."""
 
 _OF_ALL_RANKS = re.compile(r"\ball[- ]?(?:to[- ]?all|2[- ]?all|gather|reduce)\b", re.IGNORECASE)
 """A collective, which is one word: nothing of it is of all devices."""
@@ -508,6 +509,10 @@ _AND_OF_ONE = re.compile(
 """A rate of one device with `and`, and perhaps one `per` for both: `tokens per second and GPU`."""
 
 
+_BY_A_LETTER = re.compile(r"(?<![A-Za-z/])[ST](?=/s(?:ec)?(?![A-Za-z]))")
+"""Sequences and tokens, of which a rate of Composer's tables is: `GPUThroughput (S/s/GPU)`."""
+
+
 @lru_cache(maxsize=4096)
 def said(label: str) -> Said | None:
     """Meaning of the label of a column, None where a word of it is unknown.
@@ -527,6 +532,7 @@ def said(label: str) -> Said | None:
     label = _AFTER_THE_FIRST.sub("", _FIRST_RANK.sub(r"\g<1>0", label))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _AND_OF_ONE.sub(r"\1 per ", label) if " and " in label else label
+    label = _BY_A_LETTER.sub(lambda found: "samples" if found[0] == "S" else "tokens", label)
     label = _OVER_ITS_UNIT.sub(r"\1 ", label) if label.count("/") > 1 else label
     label = _TF.sub(r"\1FLOP", _OF_AUDIO.sub("items/s", _OF_CONTENT.sub("", label)))
     label = _MANY_FLOPS.sub(lambda found: found[0][0], label)
