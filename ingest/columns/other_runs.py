@@ -528,6 +528,8 @@ def of_these_runs(text: str) -> str:
     text = unreported(text)
     if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
         text = _POINTER.sub(_unpointed, text)
+    if followed := _FOLLOWED.match(text):
+        text = _blank(followed[0]) + text[followed.end() :]
     return "".join(map(_own, sentences(text)))
 
 
@@ -557,6 +559,18 @@ _POINTER = deferred(
 """The end of a sentence that points to where others stand, `…, see the old page for V100`, or tells
 what its attention is like: `…, which never writes the scores`."""
 
+
+_FOLLOWED = deferred(
+    r"\W*(?:(?:this|these)(?: \w+)? (?:is|are|was|were) )?(?:(?:an?|the|our|my|short|quick) ){0,3}"
+    r"(?:(?:follow[ -]?up|sequel|companion|addendum|supplement|counterpart)"
+    r"(?: (?:page|post|note|notes|document|report|experiment))? (?:of|to|for|on)"
+    r"|following up on) "
+    r"(?:the|our|my|this|that|last|an?)\b"
+    r"(?:[^.;:,()|\[\]]|\[[^\[\]]{1,80}\]|\([^()]{1,120}\)){3,160}"
+    r"(?=[.,;:]|$)",
+    re.IGNORECASE,
+)
+"""How a text begins that goes on where another page ends: `Follow-up of the 2B comparison, now`."""
 
 _REPORTED = deferred(
     r"^\W*(?:In |The )?(?:[Pp]rior|[Pp]revious|[Ee]arlier|[Rr]elated|[Pp]ublished|[Ee]xisting)"
