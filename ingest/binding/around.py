@@ -179,7 +179,8 @@ class Around:
         after = self._every[at + 1] if at + 1 < len(self._every) else None
         if after is None:  # the last one is over a table, or below all of them
             return bisect_right(self._rows, each.lines[-1].number) == len(self._rows)
-        return not after.behind_table and not each.text.rstrip().endswith(":")
+        titles = at and _is_bold(each) and _is_bold(self._every[at - 1])
+        return not (after.behind_table or titles or each.text.rstrip().endswith(":"))
 
     def _is_note(self, at: int, path: Path) -> bool:
         return (
@@ -251,6 +252,15 @@ _OF_THE_MODEL = deferred(
     re.IGNORECASE,
 )
 """A heading over what the model of a document is."""
+
+_BOLD = deferred(r"\s*(\*\*|__)[^*_|]{2,80}(?:\1:?|:\1)\s*")
+
+
+def _is_bold(paragraph: Paragraph) -> bool:
+    """Whether a paragraph is a title in bold letters: behind a table with one of its own it is that
+    of the next table, whatever stands between them."""
+    return len(paragraph.lines) == 1 and _BOLD.fullmatch(paragraph.lines[0].text) is not None
+
 
 _OPENS_COMMENT = deferred(
     r"\s*(?:#+ )?@?[A-Za-z][\w.-]{1,38}(?: \([\w ]{2,24}\))?\s*"

@@ -109,13 +109,14 @@ def of_tokens(cells: dict[str, Cell]) -> None:
         batch = cells.get(name)
         if batch is None:
             continue
-        many, long = number_of(batch), number_of(length)
+        many, long = number_of(batch._replace(state="value")), number_of(length)
         if not many or not long or many % long:
             continue
         said = batch.value_origin != "printed" and many > MOST_SEQUENCES
+        said &= batch.state == "value"
         if said or (name == "global_batch" and _in_a_step(cells) == many / long):
             del cells[name]
-            cells.setdefault("global_batch_tokens", batch)
+            cells.setdefault("global_batch_tokens", batch._replace(state="value"))
 
 
 def _in_a_step(cells: Mapping[str, Cell]) -> float | None:

@@ -824,11 +824,12 @@ def bind(records: Iterable[Record], context: Context) -> None:
         each.values["network"].line: each.values["gpu"] for each in context.statements
         if {"network", "gpu"} <= each.values.keys()
     }  # fmt: skip
+    apart = _told_apart(rows)
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
         here = {label for section, label in machines if section == binder.section(record.line)}
         _of_its_name(record, own, binder)
-        of_others = _said_again(record, said, binder.section(record.line))
+        _but_for_said_anew(record, said, binder.section(record.line), apart)
         bound = binder.bound(
             record.line, record.cells, record.opened, tabled=record.tabled, names=own
         )
@@ -856,7 +857,6 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _spoken_for(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
-        record.cells |= {n: c for n, c in of_others.items() if n not in record.cells}
         of_a_micro_batch(record.cells)
         of_tokens(record.cells)
         if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
@@ -864,25 +864,6 @@ def bind(records: Iterable[Record], context: Context) -> None:
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
     shown_by_model(context, [row for row in rows if row.tabled])
-
-
-def _said_again(record: Record, said: Said, section: Section) -> dict[str, Cell]:
-    """Take from a row of a table, and return, what a table of another section says of runs of its
-    name, where its own section says otherwise of all that stands there."""
-    begin = section[-1] if section else 0
-    again = {
-        name: own for name, own in record.cells.items()
-        if name in _OF_EACH_RUN and own.value_origin == "stated" and 0 < own.line < begin
-        and (other := said.get(name)) is not None and other.state == "value" and differ(own, other)
-        and other.column > 1  # and not where it is said to be as elsewhere
-    }  # fmt: skip
-    for name in again if record.tabled else ():
-        del record.cells[name]
-    return again
-
-
-_OF_EACH_RUN = SETTINGS - {"gpu", "gpus", "nodes", "gpus_per_node"}
-"""Settings that runs on one machine choose."""
 
 
 def _spoken_for(name: str, held: Cell | None, cell: Cell) -> bool:
@@ -900,6 +881,49 @@ def _of_its_name(record: Record, names: Sequence[str], binder: Binder) -> None:
         return
     if any(each.line == held.line for each in binder.formats_of(record.line, names)):
         del record.cells["dtype"]
+
+
+def _told_apart(rows: Sequence[Record]) -> set[tuple[int, str]]:
+    """Lines of tables of settings, and fields of which they tell some of the rows another value."""
+    told: dict[tuple[int, str], set[float | None]] = {}
+    for row in rows:
+        for name, cell in row.cells.items():
+            if name in _ANEW and cell.value_origin == "stated":
+                told.setdefault((cell.line, name), set()).add(number_of(cell))
+    return {each for each, numbers in told.items() if len(numbers) > 1}
+
+
+def _but_for_said_anew(
+    record: Record, said: Said, section: Section, apart: Set[tuple[int, str]]
+) -> None:
+    """Take out settings that a table in front of the heading of a row says of it, and of all rows
+    alike, where its own section says another: `the same, but with a micro-batch of 1`; a batch of
+    all devices holds another number of those then."""
+    heading = section[-1] if section else 0
+    above = {
+        name: cell for name, cell in record.cells.items()
+        if cell.value_origin == "stated" and cell.line < heading
+    }  # fmt: skip
+    for name in sorted(_ANEW & said.keys() & above.keys()):
+        own, cell = above[name], said[name]
+        nearer = heading <= cell.line < record.line and (own.line, name) not in apart
+        if nearer and own.state == cell.state == "value" and differ(own, cell):
+            for each in {name, *_HELD_BY.get(name, ())} & above.keys():
+                record.cells.pop(each, None)
+
+
+_HELD_BY = {
+    "micro_batch": ("global_batch", "global_batch_tokens"),
+    "accumulation": ("global_batch", "global_batch_tokens"),
+    "global_batch": ("accumulation", "global_batch_tokens"),
+}
+"""Settings that another one of a row makes other ones, too."""
+
+_ANEW = {
+    "micro_batch", "global_batch", "batch_size", "accumulation", "seq_len",
+    "tp", "pp", "cp", "ep", "vp", "zero_stage",
+}  # fmt: skip
+"""Settings that a section may turn against what a table in front of it says."""
 
 
 def _names_one(gpu: Cell) -> bool:

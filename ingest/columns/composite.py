@@ -143,6 +143,12 @@ _FULLY = {"fsdp", "fsdp2", "megatronfsdp", "fullyshard", "fsdpsize", "fsdpdegree
 
 _ON = {"yes", "true", "on", "y", "✓", "✔", "✅"}
 
+_OF_A_STAGE = re.compile(r"(?:use)?zero(?:stage)?([123])(?:size|ranks|group|groupsize)?")
+"""Labels of columns whose cells switch one stage of ZeRO on, as shortened."""
+
+_SHARERS = re.compile(r"\s*(?:-1|2|4|8|16|32|64|128|256|512)\s*")
+"""Among how many the states of an optimizer are shared: `Zero1 | 8`, all of them as -1."""
+
 _CLUSTERS = {"集群", "集群规模", "机器规模", "训练规模", "规模", "cluster", "clustersize",
              "nodesxgpus", "nodesxcards", "nodesxnpus", "nodesxdevices"}  # fmt: skip
 """Labels of columns that say nodes and the devices of each: `4x8`."""
@@ -387,6 +393,8 @@ def recipe(label: str, text: str) -> dict[str, str]:
     ({'sharding': 'FULL_SHARD'}, {})
     >>> recipe("fsdp_mode", "SHARD_GRAD_OP"), recipe("fsdp", "full_shard auto_wrap")
     ({'sharding': 'SHARD_GRAD_OP'}, {'sharding': 'FULL_SHARD'})
+    >>> recipe("Zero1", "-1"), recipe("ZeRO-2", "✓"), recipe("ZeRO-1", "31"), recipe("Zero1", "1")
+    ({'zero_stage': '1'}, {'zero_stage': '2'}, {}, {})
     >>> recipe("deepspeed", "configs/ds_z2_config.json"), recipe("deepspeed", "zero3_offload.json")
     ({'zero_stage': '2'}, {'zero_stage': '3'})
     """
@@ -398,6 +406,9 @@ def recipe(label: str, text: str) -> dict[str, str]:
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) in _FULLY and (switch := text.strip().casefold()):
         return {"sharding": "FULL_SHARD"} if switch in _ON or switch.strip("0").isdecimal() else {}
+    if staged := _OF_A_STAGE.fullmatch(normalise(label)):
+        on = text.strip().casefold() in _ON or (staged[1] == "1" and _SHARERS.fullmatch(text))
+        return {"zero_stage": staged[1]} if on else {}
     if normalise(label) in _SET_UPS and (stages := set(_STAGE_OF_FILE.findall(text))):
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) not in _RECIPES:

@@ -547,6 +547,8 @@ def of_these_runs(text: str) -> str:
     text = unreported(text)
     if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
         text = _POINTER.sub(_unpointed, text)
+    if followed := _FOLLOWED.match(text):
+        text = _blank(followed[0]) + text[followed.end() :]
     return "".join(map(_own, sentences(text)))
 
 
@@ -576,6 +578,18 @@ _POINTER = deferred(
 """The end of a sentence that points to where others stand, `…, see the old page for V100`, or tells
 what its attention is like: `…, which never writes the scores`."""
 
+
+_FOLLOWED = deferred(
+    r"\W*(?:(?:this|these)(?: \w+)? (?:is|are|was|were) )?(?:(?:an?|the|our|my|short|quick) ){0,3}"
+    r"(?:(?:follow[ -]?up|sequel|companion|addendum|supplement|counterpart)"
+    r"(?: (?:page|post|note|notes|document|report|experiment))? (?:of|to|for|on)"
+    r"|following up on) "
+    r"(?:the|our|my|this|that|last|an?)\b"
+    r"(?:[^.;:,()|\[\]]|\[[^\[\]]{1,80}\]|\([^()]{1,120}\)){3,160}"
+    r"(?=[.,;:]|$)",
+    re.IGNORECASE,
+)
+"""How a text begins that goes on where another page ends: `Follow-up of the 2B comparison, now`."""
 
 _REPORTED = deferred(
     r"^\W*(?:In |The )?(?:[Pp]rior|[Pp]revious|[Ee]arlier|[Rr]elated|[Pp]ublished|[Ee]xisting)"
@@ -755,6 +769,8 @@ _CONTRASTS = deferred(
 
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs, and for its reasons."""
+    if "=" in sentence and _EXPLAINED.match(sentence):
+        return _blank(sentence)
     sentence = _untested(without_reasons(_told_of_all(sentence)))
     if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
@@ -768,6 +784,28 @@ def _own(sentence: str) -> str:
     fronted = _FRONTED.match(sentence)
     begin = fronted.end() if fronted else 0
     return sentence[:begin] + _blank(sentence[begin:])
+
+
+_SET_SO = r"`?[A-Za-z][\w.]{1,30} ?(?:=|==) ?-?[\w.]{1,12}`?"
+
+_EXPLAINED = deferred(
+    r"\W*(?P<lead>(?:in (?:the )?case (?:of|that)|when|if|whenever|for|setting|在|当|如果|若|假如"
+    r"|倘若)[ :]?)?"
+    rf"\W*(?:设置为?\W*)?{_SET_SO}"
+    rf"(?:(?:[,，、;]? ?(?:and |和|且|与)?|[ `]){{1,3}}{_SET_SO}){{0,4}}`? ?"
+    r"(?:is (?:set|used|given)|are (?:set|used|given))?"
+    r"(?:的?情况下|的话|时|则|means|indicates|表明|表示|意味着"
+    r"|(?(lead)(?:[,，]|(?=shards?|splits?))|(?!)))"
+    r"[^.。;；]{0,24}?"
+    r"(?:optimi[sz]er|parameters?|weights|gradients|states|layers?|tensors?|优化器|参数|权重|梯度"
+    r"|状态)"
+    r"[^.。;；]{0,24}?"
+    r"(?:distributed|sharded|split|partitioned|replicated|stored|kept|live|分布|切分|划分|存放|分片"
+    r"|复制|保存|over )",
+    re.IGNORECASE,
+)
+"""A sentence that explains what settings do, and says them of no run: `zero1=8 的情况下, 优化器状态
+分布在单节点内`, `when tp=2, layers are split over two devices`."""
 
 
 def _told_of_all(sentence: str) -> str:

@@ -995,7 +995,7 @@ def families_in(text: str) -> set[str]:
 
 
 _A_FAMILY = deferred(
-    rf"(?<![A-Za-z0-9])(?:{_PUBLIC_FAMILY}|(?i:{_PUBLIC_FAMILY})(?<!\bopt)|Gemini|CLIP|SAM|PaLM"
+    rf"(?<![A-Za-z0-9])(?:{_PUBLIC_FAMILY}|(?i:{_PUBLIC_FAMILY})(?<!\b[Oo]pt)|Gemini|CLIP|SAM|PaLM"
     r"|(?i:roberta|bart|whisper|yi|internlm|chatglm|glm|baichuan|kimi|grok|swin|vicuna|alpaca))"
     r"(?![A-Za-z])"
 )

@@ -322,9 +322,10 @@ _RECOMPUTED = deferred(
     r"| (?:for|on|in) (?:the |those |all )?(?:models?|sizes|runs|ones) (?:from|of|over|up to|with"
     r"|larger|bigger|smaller|beyond|(?:above|below|at) [0-9]|[<>≥≤]))"
     r"|(?<![\w-])(?:(?:activation )?recomput(?:e|ation)|(?:activation|gradient) check-?pointing"
-    r"|remat(?:eriali[sz]ation)?|(?-i:AC)(?= (?:mode|policy)\b))"
+    r"|recompute[ -]activations|remat(?:eriali[sz]ation)?|(?-i:AC)(?= (?:mode|policy)\b))"
     r"(?:[ _-](?:policy|mode|granularity))?"
-    r"(?: (?:is|was))? ?[:=(]? ?(full|selective|none)\b"
+    r"(?:(?::| (?:is|was))?(?: (?:always|turned|switched)){0,2} (?:on|enabled|active|used)\b,?)?"
+    r"(?: (?:is|was))? ?[:=(（]? ?(full|selective|none)\b(?! or\b| ?/)"
     r"|\b(?:ckpt|(?-i:AC)) ?[:=] ?(full|selective|none|off)\b"
     r"|\bactivations (?:are|were) (fully|selectively) (?:recomputed|check-?pointed"
     r"|re-?materiali[sz]ed)\b"
@@ -566,14 +567,20 @@ _AGAIN_IN_CHINESE = deferred(
     r"(?:(?:(?!相同|同样|一样|同等|一致)[^。;；,，]){1,48}[与和及、]\s?)?"
     r"(?P<how>全量|完全|全部|全|选择性)?(?:的)?(?:梯度检查点|激活检查点|激活值?重计算|重计算"
     r"|`?(?:(?:gradient|activation) )?(?:check-?point(?:ing|s)|recomput(?:e|ation))`?)"
-    r"(?:[(（](?P<kind>全量|完全|全部|全|选择性)[)）])?"
+    r"(?: ?[(（](?P<kind>全量|完全|全部|全|选择性|(?:full|selective)\b)[^()（）]{0,20}[)）])?"
     r"(?!之?后|时|会|将|则|可以|导致|设置|选项|参数)"
     r"|(?:^[\s*•+-]*|[，,；;、：:（(]\s*)(?P<bare>选择性|全量|完全|全部|全层|全)(?:激活)?重计算(?=\s*(?:[（(，,；;。、：:]|$))"
     r"|(?<![将把若果需请])(?<![将把若果需请] )(?:梯度检查点|激活检查点|重计算"
     r"|(?:gradient|activation) (?:checkpointing|recomputation))"
-    r" ?[均都已]{0,2}(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)(?![时后前会则]|之后|与否)"
+    r" ?[:：]?[均都已]{0,2}(?:(?P<not>关闭|未开启|未启用)|开启|打开|启用)(?![时后前会则]|之后|与否)"
+    r"(?: ?[(（](?P<way>全量|完全|全部|全|选择性|(?:full|selective)\b)[^()（）]{0,20}[)）])?"
 )
 """Recomputation that a sentence in Chinese switches."""
+
+_AMOUNT_IN_CHINESE = {"无": "none", "全": "full", "完": "full", "选": "selective"} | {
+    "f": "full", "s": "selective",
+}  # fmt: skip
+"""How much is computed again, by the first letter of the word for it."""
 
 _BUT_FOR = deferred("除[^。；;，,]{1,60}外")
 """Rows in Chinese of which a sentence is not."""
@@ -1455,9 +1462,9 @@ def switched(text: str) -> Iterator[Part]:
     if whole := _UNSHARDED.search(text):
         yield Part("zero_stage", "0", whole.start())
     if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(_BUT_FOR.sub(_blank, text))):
-        how = again["how"] or again["kind"] or again["bare"]
+        how = again["how"] or again["kind"] or again["bare"] or again["way"]
         kind = "无" if again["off"] or again["not"] else how or " "
-        how = {"无": "none", "全": "full", "完": "full", "选": "selective"}.get(kind[0])
+        how = _AMOUNT_IN_CHINESE.get(kind[0])
         name = "recompute" if how else "activation_checkpointing"
         yield Part(name, how or "True", again.start())
         yield Part("", "", 0)  # a statement by its form

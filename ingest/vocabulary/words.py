@@ -95,6 +95,8 @@ _PER = re.compile(r"(?<![a-z])per(?![a-z])", re.IGNORECASE)
 _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok|words|samples|sequences|seqs)", re.IGNORECASE)
 """A sign of counting right before its things: `Ktok/s`."""
 
+_SEQUENCES = re.compile(r"(?<![A-Za-z])S(?=/s(?:ec)?\b)")  # `Throughput (S/s/GPU)`
+
 _KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
 
 _SNAKE = re.compile(
@@ -226,6 +228,7 @@ def _split(text: str) -> tuple[str, ...]:
         text = text.replace("_", " ")
     if "all" in text.casefold():
         text = _OF_ALL_RANKS.sub(lambda found: re.sub(r"\W", "", found[0]), text)
+    text = _SEQUENCES.sub("samples", text) if "S/s" in text else text
     apart = _PER.sub(" / ", _KILO_TOKENS.sub("k tok", _ONE_IN_ANOTHER.sub(" ", text)))
     apart = _COUNTED.sub(r"\1 ", apart)
     return tuple(_spelled(word.casefold()) for word in _WORD.findall(apart))
