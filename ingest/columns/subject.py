@@ -291,17 +291,20 @@ def of_runs(
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
-    aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
-    settled = document and held & RATES and (said & _OF_A_STEP or told())
-    aside |= {"fwd", "bwd"} if settled else set()  # passes of its steps
+    timed = document and bool(held & RATES)  # beside a rate
+    aside = {"latency"} if timed else set()
+    aside |= {"fwd", "bwd"} if timed and (said & _OF_A_STEP or told()) else set()
     aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
     own = any(map(_of_training, columns))
     aside |= SERVING if own else set()  # beside what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     needed = document and any(map(_needed, columns))
-    of_jobs = needed or (document and held & _OF_JOBS)
-    of_jobs = of_jobs or (_OF_KERNELS.search(heading) is not None and stepped())
+    of_jobs = (
+        needed
+        or (document and held & _OF_JOBS)
+        or (_OF_KERNELS.search(heading) is not None and stepped())
+    )
     text = _OF_KERNELS.sub(" ", heading) if of_jobs else heading
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(text) and not trained):
         return False

@@ -23,8 +23,8 @@ FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?
 
 SCALED_BY = (
     r"(?:(?:fp|f|float|int)8(?:_?e[0-9]m[0-9])?[ _-]?[(\[]?(?:(?:current|delayed|dynamic|static"
-    r"|block(?:ed)?)(?:[ _-]?(?:scal(?:ing|ed)|recipe))?|(?<! )(?:per[ _-]?)?(?:tensor|row|channel|block"
-    r"|token|group)[ _-]?(?:wise|scal(?:ing|ed))(?:[ _-]?scal(?:ing|ed))?)[)\]]?"
+    r"|block(?:ed)?)(?:[ _-]?(?:scal(?:ing|ed)|recipe))?|(?<! )(?:per[ _-]?)?(?:tensor|row|channel"
+    r"|block|token|group)[ _-]?(?:wise|scal(?:ing|ed))(?:[ _-]?scal(?:ing|ed))?)[)\]]?"
     r"(?![A-Za-z]|[ _-]?(?:size|[0-9])))"
 )
 """A format of eight bits and how numbers are scaled to it, as Transformer Engine and torchao name

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
+
 from assay.ingest.binding.batches_said import (
     beside_micro_batches,
     by_other_rows,

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 import polars as pl
+
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.blocks import Mask, Places

@@ -1240,6 +1240,17 @@ def _stands_for(short: str, text: str) -> bool:
 _UNIT_WORDS = ("单位", "単位", "단위", "unit")
 
 
+def _of_one(text: str, words: str) -> Iterator[tuple[str, str]]:
+    """Names that a line says to be of one device, or of one step."""
+    if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
+        for spelt in (of_one[1].upper(), of_one[1].lower()):
+            yield spelt, f"{spelt} per GPU"
+    if "per" in words and (of_one := _IS_PER_DEVICE.search(text)):
+        yield of_one[0].split("*")[0].split()[0], f"{of_one[1]} per GPU"
+    if "per" in words and (timed := _IS_PER_STEP.search(text)):
+        yield timed["name"].capitalize(), f"time per {timed['thing']}"
+
+
 def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     """Names that a line gives a unit, or a device, and what they mean with it."""
     in_units = any(word in words for word in _UNIT_WORDS)
@@ -1253,13 +1264,7 @@ def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
     taken = taken or (_IN_BRACKETS.search(text) if "显存" in words else None)
     if taken:
         yield taken[1], f"memory ({taken[2]})"
-    if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
-        for spelt in (of_one[1].upper(), of_one[1].lower()):
-            yield spelt, f"{spelt} per GPU"
-    if "per" in words and (of_one := _IS_PER_DEVICE.search(text)):
-        yield of_one[0].split("*")[0].split()[0], f"{of_one[1]} per GPU"
-    if "per" in words and (timed := _IS_PER_STEP.search(text)):
-        yield timed["name"].capitalize(), f"time per {timed['thing']}"
+    yield from _of_one(text, words)
     in_cells = any(sign in words for sign in ("|", "<td", "<th"))
     if in_cells or not ("per " in words or "/s" in words) or not _BRACKET.search(words):
         return
