@@ -28,7 +28,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from math import inf, log2
 
@@ -170,9 +170,7 @@ class Binder:
         self.context = context
         every = sorted(context.statements, key=lambda statement: statement.line)
         self._captions = captioned(every, [row.line for row in rows if row.tabled])
-        named = {_alike(name) for name in set(chain.from_iterable(names))} - {""}
-        self._of_devices = _device_by_device(every)
-        named |= self._of_devices.keys()
+        named = {_alike(n) for n in {*chain.from_iterable(names), *self._of_devices}} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
             if (subject := _subject(each, named)) in named or each.here:
@@ -631,6 +629,10 @@ class Binder:
             if found := _named_by(said.get("model"), said.get("model_size")):
                 return found
         return []
+
+    @cached_property
+    def _of_devices(self) -> dict[str, str]:
+        return _device_by_device(self.context.statements)
 
     def _titled_device(self, section: Section, own: Said) -> Sequence[str]:
         """Names under which the document speaks of the device that alone the innermost heading that
