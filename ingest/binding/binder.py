@@ -28,7 +28,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from math import inf, log2
 
@@ -170,7 +170,7 @@ class Binder:
         self.context = context
         every = sorted(context.statements, key=lambda statement: statement.line)
         self._captions = captioned(every, [row.line for row in rows if row.tabled])
-        named = {_alike(name) for name in set(chain.from_iterable(names))} - {""}
+        named = {_alike(n) for n in {*chain.from_iterable(names), *self._of_devices}} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
             if (subject := _subject(each, named)) in named or each.here:
@@ -453,7 +453,7 @@ class Binder:
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
         called = () if is_said(own.get("model")) else self._titled_model(section)
-        called = (*names, *called)
+        called = (*names, *called, *self._titled_device(section, own))
         for name in (*called, *self._in_range(called)):
             for depth in range(len(section), -1, -1):
                 take(self._subjects.get((_alike(name), section[:depth]), {}), "stated", None)
@@ -630,6 +630,22 @@ class Binder:
                 return found
         return []
 
+    @cached_property
+    def _of_devices(self) -> dict[str, str]:
+        return _device_by_device(self.context.statements)
+
+    def _titled_device(self, section: Section, own: Said) -> Sequence[str]:
+        """Names under which the document speaks of the device that alone the innermost heading that
+        names one does, for a row that prints none."""
+        if is_said(own.get("gpu")) or not self._of_devices:
+            return ()
+        for heading in reversed(section):
+            if titled := self._devices_of(heading):
+                return [n for n, key in self._of_devices.items() if titled == {key}]
+        said = self._any.get(section, {}).get("gpu")
+        on = only(said.text) if said and said.state == "value" else None
+        return [name for name, key in self._of_devices.items() if on and on.key == key]
+
     def _devices_of(self, heading: int) -> frozenset[str]:
         """Devices that a heading names."""
         if heading not in self._titled:
@@ -793,6 +809,17 @@ _OF_NO_TRAINING = deferred(
 )
 
 _GIGABYTES = re.compile(r"([0-9]+) ?G(?:i?B|o)?\b", re.IGNORECASE)
+
+
+def _device_by_device(statements: Iterable[Statement]) -> dict[str, str]:
+    """The names, as they are compared, of devices of which some line says settings one by one, with
+    their keys: what it says of one is never of the rows of another, nor of all."""
+    found: dict[int, dict[str, str]] = {}
+    for each in statements:
+        if each.subject and not each.here and (device := only(each.subject)):
+            found.setdefault(each.line, {})[_alike(each.subject)] = device.key
+    several = [names for names in found.values() if len(set(names.values())) > 1]
+    return {name: key for names in several for name, key in names.items()}
 
 
 def _subject(statement: Statement, named: Set[str]) -> str:

@@ -531,6 +531,8 @@ def of_these_runs(text: str) -> str:
     ''
     >>> of_these_runs("The MoE models use EP 8, the dense one TP 2. Seq 4096.").strip()
     'Seq 4096.'
+    >>> of_these_runs("In case we don't get A100s: 32 nodes, TP=4").strip()
+    ': 32 nodes, TP=4'
     >>> of_these_runs("Unfused up to 0.3; 0.4 brought FlashAttention. We use torch 2.1.").strip()
     'We use torch 2.1.'
     >>> of_these_runs("The batch is 1024 (previously 512).").rstrip(" .")
@@ -545,11 +547,30 @@ def of_these_runs(text: str) -> str:
     if "(" in text or "（" in text:
         text = _FORMERLY.sub(lambda found: _blank(found[0]), text)
     text = unreported(text)
+    if _HAD_NOT.search(text):
+        for found in _NOT_HAD.finditer(signed(text)):
+            text = text[: found.start()] + _blank(found[0]) + text[found.end() :]
     if any(map(text.__contains__, ("see", "refer", " in ", ", which ", "or example, our"))):
         text = _POINTER.sub(_unpointed, text)
     if followed := _FOLLOWED.match(text):
         text = _blank(followed[0]) + text[followed.end() :]
     return "".join(map(_own, sentences(text)))
+
+
+_HAD_NOT = deferred(r"n['’]t |\bnot |\bno |\black|\buntil ", re.IGNORECASE)
+
+_NOT_HAD = deferred(
+    r"(?:\b(?:(?:just )?in case|since|as|because|if|when) )?\b(?:we|I|they|you) "
+    r"(?:(?:still|currently|also) )?(?:(?:do|did|could|can)(?:n['’]t| not) (?:(?:yet|currently"
+    r"|even) )?(?:get|have|own|afford|find|obtain)|ha(?:ve|d) no|lack(?:ed)?)(?: access to)? "
+    rf"(?:(?:any|the|enough|an?|our) )?(?:NVIDIA |AMD )?{SIGN}[^.;,:()]{{0,60}}"
+    rf"|\b(?:there (?:is|are|was|were) )?no (?:NVIDIA |AMD )?{SIGN}s? [^.;,:()]{{0,20}}?"
+    r"\b(?:available|free|left|at hand)\b"
+    rf"|\buntil (?:we (?:get|have) |(?:the|our) )(?:NVIDIA |AMD )?{SIGN}[^.;,:()]{{0,30}}?"
+    r"(?=[.;,:()]| (?:we|I) |$)",
+    re.IGNORECASE,
+)
+"""Devices that nobody had: `just in case we don't get A100s`."""
 
 
 def _unpointed(found: re.Match[str]) -> str:

@@ -125,6 +125,26 @@ def _switch(key: str) -> tuple[str, str] | None:
     return SWITCHES.get(bare) or (("attention", "flash") if switches_flash(bare) else None)
 
 
+def _as_much(text: str, option: re.Match[str]) -> tuple[str, str] | None:
+    """How much is recomputed by an option, where the words around it say it: ``--recompute (full)``
+    or ``full recomputation (`--checkpoint-activations`)``."""
+    behind = _KIND_BEHIND.match(text, option.end())
+    front = None if behind else _KIND_IN_FRONT.search(text, 0, option.start())
+    kind = behind or front
+    again = kind is not None and _AGAIN.search(option[1]) is not None
+    return ("recompute", kind[1].casefold()) if again and kind else None
+
+
+_AGAIN = deferred(r"recomput|checkpoint[-_]activations|(?:activation|gradient)[-_]checkpointing")
+
+_KIND_BEHIND = deferred(r"[`*_]{0,3}\s?[(（](?:i\.e\.,? )?(full|selective)\b", re.IGNORECASE)
+
+_KIND_IN_FRONT = deferred(
+    r"\b(full|selective) (?:(?:activation|gradient) )?(?:recomput|check-?point)\w+ ?"
+    r"[(（](?:(?:with|by|via) )?[`*_]{0,3}$",
+    re.IGNORECASE,
+)
+
 _IS_NEXT = deferred(r"\S+\s+(?:\$|[\w./-]*(?:/|\.(?:py|sh|ya?ml|json|toml)$))")
 """A switch, and behind it another argument of its command, which is no value of it."""
 
@@ -402,7 +422,7 @@ def _options(line: Line) -> dict[str, Cell]:
         if gres := _GRES.match(option[0]):
             found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
         elif (switch := _switch(key)) and (not group or _IS_NEXT.match(option[0])):
-            name, word = switch
+            name, word = _as_much(line.text, option) or switch
             found[name] = Cell(word, line.number, line.column + at)
         elif group and normalise(key) not in LEFT_OPEN:
             found |= _said(key, option[group], line, at)

@@ -308,7 +308,7 @@ _WHOSE = re.compile(r"micro|global|local|total|effective|per[ -](?:GPU|device)",
 _FIELDS_IN_TURN = {*NAMES.values(), "micro_batch", "global_batch", "seq_len", "accumulation"}
 
 _RECOMPUTED = deferred(
-    r"\b(no|without|full|selective)(?:-layer)?(?: any)?(?: (?:form|kind|sort) of)?"
+    r"(?<![A-Za-z0-9_])(no|without|full|selective)(?:-layer)?(?: any)?(?: (?:form|kind|sort) of)?"
     r" (?:(?:op|per-op|layer|block"
     r"|attention) )?(?:activation )?"
     r"(?:recomput\w+|remat(?:eriali[sz]\w+)?|(?:activation |gradient )?check-?pointing|"

@@ -203,6 +203,13 @@ _RAN_WITH = (
     r"|(?i:^[\W_]*(?:with|using|mit|avec|con|com|使用|采用) ?(?:(?:the|den|les) )?"
     r"(?:(?:flags?|options?|optionen) )?)`--[A-Za-z][^`]{1,60}`(?:(?:,| and|,? plus|,? und|,? et)?"
     r" `--[A-Za-z][^`]{1,60}`){0,6}[\W_]*$"
+    r"|(?i:(?:^[\W_]*|[,;] )`--[a-z][^`]{1,60}`(?: \([^()]{1,24}\))? "
+    r"(?:(?:is|was|are|were) (?:used |on |set )?)?"
+    r"(?:everywhere\b|throughout\b|(?:in|on|for|with) (?:all|every)\b)"
+    r"|\b(?:all|every) (?:(?:of )?(?:the|our|these) )?(?:runs?|rows?|jobs?|models?|layouts?|cases"
+    r"|experiments?|results|config\w*) (?:(?:were|was|are|is) (?:run |started )?with|use[sd]?|have"
+    r"|had|got|get)"
+    r" `--[a-z])"
 )
 """An option alone in a sentence that says what was run with it, in polars' syntax."""
 
