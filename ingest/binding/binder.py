@@ -851,12 +851,11 @@ def bind(records: Iterable[Record], context: Context) -> None:
         each.values["network"].line: each.values["gpu"] for each in context.statements
         if {"network", "gpu"} <= each.values.keys()
     }  # fmt: skip
-    apart = _told_apart(rows)
     for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
         here = {label for section, label in machines if section == binder.section(record.line)}
         _of_its_name(record, own, binder)
-        _but_for_said_anew(record, said, binder.section(record.line), apart)
+        _but_for_said_anew(record, said, binder.section(record.line))
         bound = binder.bound(
             record.line, record.cells, record.opened, tabled=record.tabled, names=own
         )
@@ -910,22 +909,10 @@ def _of_its_name(record: Record, names: Sequence[str], binder: Binder) -> None:
         del record.cells["dtype"]
 
 
-def _told_apart(rows: Sequence[Record]) -> set[tuple[int, str]]:
-    """Lines of tables of settings, and fields of which they tell some of the rows another value."""
-    told: dict[tuple[int, str], set[float | None]] = {}
-    for row in rows:
-        for name, cell in row.cells.items():
-            if name in _ANEW and cell.value_origin == "stated":
-                told.setdefault((cell.line, name), set()).add(number_of(cell))
-    return {each for each, numbers in told.items() if len(numbers) > 1}
-
-
-def _but_for_said_anew(
-    record: Record, said: Said, section: Section, apart: Set[tuple[int, str]]
-) -> None:
-    """Take out settings that a table in front of the heading of a row says of it, and of all rows
-    alike, where its own section says another: `the same, but with a micro-batch of 1`; a batch of
-    all devices holds another number of those then."""
+def _but_for_said_anew(record: Record, said: Said, section: Section) -> None:
+    """Take out settings that a table in front of the heading of a row says of it where its own
+    section says another: `the same, but with a micro-batch of 1`; a batch of all devices holds
+    another number of those then."""
     heading = section[-1] if section else 0
     above = {
         name: cell for name, cell in record.cells.items()
@@ -933,7 +920,7 @@ def _but_for_said_anew(
     }  # fmt: skip
     for name in sorted(_ANEW & said.keys() & above.keys()):
         own, cell = above[name], said[name]
-        nearer = heading <= cell.line < record.line and (own.line, name) not in apart
+        nearer = heading <= cell.line < record.line
         if nearer and own.state == cell.state == "value" and differ(own, cell):
             for each in {name, *_HELD_BY.get(name, ())} & above.keys():
                 record.cells.pop(each, None)

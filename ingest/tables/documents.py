@@ -633,15 +633,6 @@ _IS_PER_DEVICE = re.compile(
 )
 """The same of a rate by its unit: `img/s/G is per GPU`."""
 
-_IS_PER_STEP = re.compile(
-    r"(?:^\W*|[.;(] ?|\b(?:all|the|our) )[*_`\"]{0,3}(?P<name>time|duration)s?[*_`\"]{0,3}"
-    r"(?: in (?:the|this|that) table)?(?: is| are|:)(?: (?:always|all|given|measured|reported|in"
-    r"|the|m?s|milliseconds|seconds|mean|average|median)){0,4} per "
-    r"(?:training |optimi[sz]er |full )?(?P<thing>iteration|step|update)\b",
-    re.IGNORECASE,
-)
-"""The same of a time: `Time is per iteration.`"""
-
 _RATE = (
     r"(?:tokens?|words?|samples?|sequences?|images?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+"
     r"(?:(?:\s*/\s*|\s+per\s+)[A-Za-z]+)?"
@@ -1247,8 +1238,6 @@ def _of_one(text: str, words: str) -> Iterator[tuple[str, str]]:
             yield spelt, f"{spelt} per GPU"
     if "per" in words and (of_one := _IS_PER_DEVICE.search(text)):
         yield of_one[0].split("*")[0].split()[0], f"{of_one[1]} per GPU"
-    if "per" in words and (timed := _IS_PER_STEP.search(text)):
-        yield timed["name"].capitalize(), f"time per {timed['thing']}"
 
 
 def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
