@@ -101,7 +101,8 @@ _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
 
 _COUNTED = deferred(
     rf"([0-9][0-9,]*) ?[x×*] ?"
-    rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}})"
+    rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}}"
+    r"(?: ?\((?:[0-9]{2,3} ?Gi?B|SXM[0-9]?|PCIe|NVL)\))?)"
 )
 
 _OF_MANY = deferred(
@@ -867,6 +868,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
     >>> machine("A100两机8卡(2x8)"), machine("A100两机8卡")
     ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
+    >>> machine("4xA10G (24GB)"), machine("4xA10G (train)")
+    ({'gpus': '4', 'gpu': 'A10G (24GB)'}, {})
     >>> machine("N4C32"), machine("8x H100 per node")
     ({'nodes': '4', 'gpus': '32'}, {'gpu': 'H100', 'gpus_per_node': '8'})
     >>> machine("8p-NPU(Ascend 910B)"), machine("4p-NPU-ARM")
