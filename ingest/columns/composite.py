@@ -1015,6 +1015,8 @@ def _switched(text: str) -> dict[str, str]:
     ({'recompute': 'full'}, {'activation_checkpointing': 'True'}, {'micro_batch': '2'})
     >>> _switched("FlashAttention off"), _switched("without sequence parallelism")
     ({'attention': 'unfused'}, {'sequence_parallel': 'False'})
+    >>> _switched("without CP"), _switched("non-TP"), _switched("no DP")
+    ({'cp': '1'}, {'tp': '1'}, {})
     >>> _switched("step 4"), _switched("full")
     ({}, {})
     """
@@ -1026,6 +1028,8 @@ def _switched(text: str) -> dict[str, str]:
         return {"activation_checkpointing": "True"} if much == "on" else {"recompute": much}
     if shared := sequence_switched(text):
         return {"sequence_parallel": shared}
+    if undivided := _UNDIVIDED.fullmatch(text):
+        return {f"{undivided[1][0].casefold()}p": "1"}
     if found := _SWITCH.fullmatch(text):
         off = any(word and word.casefold() in _OFF for word in (found["before"], found["behind"]))
         if found["flash"]:
@@ -1036,6 +1040,14 @@ def _switched(text: str) -> dict[str, str]:
     if number is None or name not in _SET or (number[3] and name != "seq_len"):
         return {}
     return {name: str(int(number[2]) * (1024 if number[3] else 1))}
+
+
+_UNDIVIDED = deferred(
+    r"(?:no|without|w/o|non)[ -]((?-i:TP|PP|CP|EP)|(?:tensor|pipeline|context|expert)[- ]parallel)"
+    r"(?:ism)?",
+    re.IGNORECASE,
+)
+"""A way to divide a model that was not taken: among one device."""
 
 
 def sequence_switched(text: str) -> str:

@@ -1490,9 +1490,15 @@ _WHETHER = deferred(
 """Words of what rows differ in: `with and without gradient checkpointing`, `checkpointing 여부`."""
 
 
+_WITH_AND = deferred(r"\b(?:with|w/?) ?(?:and|or|vs\.?|versus|/|,) ?$", re.IGNORECASE)
+"""In front of `without`: some runs are with it."""
+
+
 def _of_one_rank(text: str) -> Iterator[Part]:
     """Parallelism of one rank, of one chunk or of none, by the words that say so."""
     for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
+        if _WITH_AND.search(text[: found.start()]):
+            continue  # what rows differ in
         named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
         words = re.findall(named, found[0], re.IGNORECASE)
         model = any(word.casefold() == "model" for word in words)

@@ -1202,6 +1202,8 @@ class _Table:
         for name, text in {**behind, **(group.said or {})}.items():
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
+            if text == "1" and name in _DEGREES:  # `without CP` beside `CP | with CP`
+                record.cells.pop(name, None)
             record.cells.setdefault(name, told)
         if "gpu" not in record.cells and (device := self._sides.get(one_of(group.label))):
             record.cells["gpu"] = Cell(device, head.line, head.column, value_origin="stated")
@@ -1602,6 +1604,9 @@ _A_PASS = re.compile(
 """A part of a step, whose times and rates are none of a run."""
 
 _FULL = re.compile(r"(?:FP|float|TF)[ -]?32(?: only)?", re.IGNORECASE)
+
+_DEGREES = {"tp", "pp", "cp", "ep"}
+"""Settings of a side that was not divided so, whatever the column of the divided one holds."""
 
 _ON_DEVICES = re.compile(
     r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs"
