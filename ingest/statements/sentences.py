@@ -1261,7 +1261,9 @@ _OF_WHOLE_DOCUMENT = deferred(
     rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
     rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
-    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
+    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b"
+    r"|\b(?:for|in) (?:everything|all) (?:that|which) follows\b|\bin all (?:of )?what follows\b"
+    r"|\b(?:for|in) everything (?:below|from here on)\b",
     re.IGNORECASE,
 )
 """A sentence on every run of a document: `every run in this note`, `this and all later runs`."""
