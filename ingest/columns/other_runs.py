@@ -773,7 +773,9 @@ def _own(sentence: str) -> str:
         return _blank(sentence)
     sentence = _untested(without_reasons(_told_of_all(sentence)))
     so = _THEREFORE.search(sentence)
-    if so and not (_PLANNED.search(sentence, so.start()) or _SAID_ONCE.search(sentence, so.start())):
+    if so and not (
+        _PLANNED.search(sentence, so.start()) or _SAID_ONCE.search(sentence, so.start())
+    ):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
     if turn := _TURNS.search(sentence):
         head, tail = sentence[: turn.end()], sentence[turn.end() :]

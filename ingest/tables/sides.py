@@ -303,10 +303,15 @@ def set_apart(
 
 def _signed_apart(label: str, name: str) -> bool:
     """Whether a sign tells a name from the rest of a label: `H100: MBS`, `MBS (H100)`."""
-    return name.startswith(("(", "[")) or re.search(
-        rf"^{re.escape(name)}\s*(?::|[-–—]\s)|(?::|,|\s[-–—])\s+{re.escape(name)}$"
-        rf"|[(\[]{re.escape(name)}[)\]]$", label
-    ) is not None
+    return (
+        name.startswith(("(", "["))
+        or re.search(
+            rf"^{re.escape(name)}\s*(?::|[-–—]\s)|(?::|,|\s[-–—])\s+{re.escape(name)}$"
+            rf"|[(\[]{re.escape(name)}[)\]]$",
+            label,
+        )
+        is not None
+    )
 
 
 def _beside_name(label: str, name: str) -> str:

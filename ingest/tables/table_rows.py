@@ -1197,13 +1197,14 @@ class _Table:
         head = self.view.grid.heads[-1].cells[group.at or 0]
         record.other.append(("column", group.label))
         named, behind = set_behind(group.label)
+        undivided = {name for name, text in (group.said or {}).items() if text == "1"} & _DEGREES
+        # `without CP` beside `CP | with CP`
+        record.cells = {name: c for name, c in record.cells.items() if name not in undivided}
         for name, told in _of_slices(group.label, head).items():
             record.cells.setdefault(name, told)
         for name, text in {**behind, **(group.said or {})}.items():
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
-            if text == "1" and name in _DEGREES:  # `without CP` beside `CP | with CP`
-                record.cells.pop(name, None)
             record.cells.setdefault(name, told)
         if "gpu" not in record.cells and (device := self._sides.get(one_of(group.label))):
             record.cells["gpu"] = Cell(device, head.line, head.column, value_origin="stated")
