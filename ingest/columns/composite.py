@@ -101,7 +101,8 @@ _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
 
 _COUNTED = deferred(
     rf"([0-9][0-9,]*) ?[x×*] ?"
-    rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}})"
+    rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}}"
+    r"(?: ?\((?:[0-9]{2,3} ?Gi?B|SXM[0-9]?|PCIe|NVL)\))?)"
 )
 
 _OF_MANY = deferred(
@@ -867,6 +868,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
     >>> machine("A100两机8卡(2x8)"), machine("A100两机8卡")
     ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
+    >>> machine("4xA10G (24GB)"), machine("4xA10G (train)")
+    ({'gpus': '4', 'gpu': 'A10G (24GB)'}, {})
     >>> machine("N4C32"), machine("8x H100 per node")
     ({'nodes': '4', 'gpus': '32'}, {'gpu': 'H100', 'gpus_per_node': '8'})
     >>> machine("8p-NPU(Ascend 910B)"), machine("4p-NPU-ARM")
@@ -1012,6 +1015,8 @@ def _switched(text: str) -> dict[str, str]:
     ({'recompute': 'full'}, {'activation_checkpointing': 'True'}, {'micro_batch': '2'})
     >>> _switched("FlashAttention off"), _switched("without sequence parallelism")
     ({'attention': 'unfused'}, {'sequence_parallel': 'False'})
+    >>> _switched("without CP"), _switched("non-TP"), _switched("no DP")
+    ({'cp': '1'}, {'tp': '1'}, {})
     >>> _switched("step 4"), _switched("full")
     ({}, {})
     """
@@ -1023,6 +1028,8 @@ def _switched(text: str) -> dict[str, str]:
         return {"activation_checkpointing": "True"} if much == "on" else {"recompute": much}
     if shared := sequence_switched(text):
         return {"sequence_parallel": shared}
+    if undivided := _UNDIVIDED.fullmatch(text):
+        return {f"{undivided[1][0].casefold()}p": "1"}
     if found := _SWITCH.fullmatch(text):
         off = any(word and word.casefold() in _OFF for word in (found["before"], found["behind"]))
         if found["flash"]:
@@ -1033,6 +1040,14 @@ def _switched(text: str) -> dict[str, str]:
     if number is None or name not in _SET or (number[3] and name != "seq_len"):
         return {}
     return {name: str(int(number[2]) * (1024 if number[3] else 1))}
+
+
+_UNDIVIDED = deferred(
+    r"(?:no|without|w/o|non)[ -]((?-i:TP|PP|CP|EP)|(?:tensor|pipeline|context|expert)[- ]parallel)"
+    r"(?:ism)?",
+    re.IGNORECASE,
+)
+"""A way to divide a model that was not taken: among one device."""
 
 
 def sequence_switched(text: str) -> str:

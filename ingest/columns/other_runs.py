@@ -793,7 +793,10 @@ def _own(sentence: str) -> str:
     if "=" in sentence and _EXPLAINED.match(sentence):
         return _blank(sentence)
     sentence = _untested(without_reasons(_told_of_all(sentence)))
-    if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
+    so = _THEREFORE.search(sentence)
+    if so and not (
+        _PLANNED.search(sentence, so.start()) or _SAID_ONCE.search(sentence, so.start())
+    ):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
     if turn := _TURNS.search(sentence):
         head, tail = sentence[: turn.end()], sentence[turn.end() :]
@@ -806,6 +809,15 @@ def _own(sentence: str) -> str:
     begin = fronted.end() if fronted else 0
     return sentence[:begin] + _blank(sentence[begin:])
 
+
+_SAID_ONCE = deferred(
+    r"(?:we|I|it is|it's|is) (?:(?:won|don|isn)['’]?t|do not|will not|not|only)"
+    r" (?:repeat|list|mention|show|not|named?)(?:ed)?\b"
+    r"|(?:we|I) (?:skip|omit|drop|leave out) (?:it|this|that)\b"
+    r"|no (?:column|row|table) (?:says|lists|repeats)\b",
+    re.IGNORECASE,
+)
+"""What is so in all runs is said once: `…, so we don't repeat it in the tables.`"""
 
 _SET_SO = r"`?[A-Za-z][\w.]{1,30} ?(?:=|==) ?-?[\w.]{1,12}`?"
 

@@ -70,10 +70,14 @@ _MANY = (
 
 _COUNTED = deferred(
     r"(?P<opens>^\W*)?(?:(?:(?P<runs>runs|jobs|rows|configurations|cases) )?"
-    r"(?:for|on|with|at|using) )?"
+    r"(?:for|on|with|at|using) |(?P<if>,? ?(?:if|when|whenever|where|as soon as)"
+    r"(?: (?:there (?:is|are)|it (?:is )?runs?|(?:running|run|started|launched|trained)"
+    r"|(?:on|with|using))){0,3}) )?"
     r"(?:(?P<least6>from|starting (?:at|from|with)|at least)|(?P<most6>up to|at most|no more than)"
     r"|(?P<more6>above|beyond|more than)|(?P<less6>below|under|fewer than|less than))"
     rf"{_MANY}(?P<on>,? (?:on(?:wards?)?|and (?:more|up|upwards?|beyond|above)|upwards?)\b)?"
+    r"(?P<given> (?:is|are|was|were) (?:given|used|available|requested|specified|passed|set|there"
+    r"|present|visible|in use)\b)?"
     rf"(?!,? (?:to|through|until) )|(?:for|on|with|at){_MANY.replace('6>', '7>')},?"
     rf" (?P<least7>{_UP}|and more\b)",
     re.IGNORECASE,
@@ -350,12 +354,18 @@ def _on_so_many(sentence: str) -> re.Match[str] | None:
     'up to 16 GPUs'
     """
     found = None if _OBSERVED.search(sentence) else _COUNTED.search(sentence)
-    if found is None or found["least7"] or found["on"] or found["runs"]:
+    if found is not None and found["if"] and _ADVICE.search(sentence):
+        return None
+    if found is None or any(found[sign] for sign in ("least7", "on", "runs", "if")):
         return found
     if (found["least6"] or "").casefold() in ("from", "at least"):
         return None
     opens = found["opens"] is not None
     return found if opens or _COMPLEMENT.search(sentence, found.end()) else None
+
+
+_ADVICE = deferred(r"\b(?:you|your|users?)\b|^\W*(?:please )?(?:use|enable|try)\b", re.IGNORECASE)
+"""What readers are told to do: `Use FSDP if there is more than one GPU.`"""
 
 
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:

@@ -679,7 +679,10 @@ def _in_sentences_on_all(statement: Statement, text: str) -> dict[str, Cell]:
     if not of_whole_document(text):
         return {}
     told = "".join(part if of_whole_document(part) else " " * len(part) for part in sentences(text))
-    return {name: cell for name, cell in statement.values.items() if cell.text in told}
+    if told == text:
+        return dict(statement.values)
+    told = told.casefold()
+    return {name: cell for name, cell in statement.values.items() if cell.text.casefold() in told}
 
 
 _Raised = tuple[Statement, tuple[int, ...]]

@@ -1261,7 +1261,9 @@ _OF_WHOLE_DOCUMENT = deferred(
     rf"|\beverything (?:in|on) {_OF_DOCUMENT}\b|\bthroughout {_OF_DOCUMENT}\b"
     r"|\b(?:for|in|of|from) (?:this|these|the (?:first|above)) and (?:in )?(?:all )?(?:the )?"
     rf"(?:other )?(?:subsequent|later|following|further|remaining|other) (?:{_RUNS}|sections?)\b"
-    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b",
+    r"|\bin (?:all )?(?:the )?(?:subsequent|later|remaining) sections\b"
+    r"|\b(?:for|in) (?:everything|all) (?:that|which) follows\b|\bin all (?:of )?what follows\b"
+    r"|\b(?:for|in) everything (?:below|from here on)\b",
     re.IGNORECASE,
 )
 """A sentence on every run of a document: `every run in this note`, `this and all later runs`."""
@@ -1490,9 +1492,15 @@ _WHETHER = deferred(
 """Words of what rows differ in: `with and without gradient checkpointing`, `checkpointing 여부`."""
 
 
+_WITH_AND = deferred(r"\b(?:with|w/?) ?(?:and|or|vs\.?|versus|/|,) ?$", re.IGNORECASE)
+"""In front of `without`: some runs are with it."""
+
+
 def _of_one_rank(text: str) -> Iterator[Part]:
     """Parallelism of one rank, of one chunk or of none, by the words that say so."""
     for found in _NOT_PARALLEL.finditer(text) if "arallel" in text or _DEGREES.search(text) else ():
+        if _WITH_AND.search(text[: found.start()]):
+            continue  # what rows differ in
         named = r"tensor|pipeline|model|context|expert|data|[TPCED]P"
         words = re.findall(named, found[0], re.IGNORECASE)
         model = any(word.casefold() == "model" for word in words)

@@ -277,8 +277,9 @@ def set_apart(
     names: Sequence[str], labels: Mapping[int, str], schema: Schema
 ) -> dict[str, dict[int, Column]]:
     """Columns by the one of several names that each label has beside a setting, where all names
-    have the same ones: `H100 MBS`, `MBS (A100)`; names among which some are such labels count
-    without them."""
+    have the same ones: `H100 MBS`, `MBS (A100)`; or where a sign tells the name from the setting,
+    or one name has several: `Without CP: TFLOPS | With CP: TP | With CP: TFLOPS`. Names among which
+    some are such labels count without them."""
     found: dict[str, dict[int, Column]] = {name: {} for name in names}
     for at, label in labels.items() if len(names) > 1 else ():
         for name in names:
@@ -290,8 +291,27 @@ def set_apart(
     placed = {column.label for own in found.values() for column in own.values()}
     found = {name: own for name, own in found.items() if name not in placed}
     held = [sorted(_fields(own)) for own in found.values()]
-    alike = all(fields == held[0] and len(fields) == len({*fields}) for fields in held)
-    return found if placed and alike else {}
+    if not placed or any(len(fields) != len({*fields}) for fields in held):
+        return {}
+    once = sum(map(len, found.values())) == len(placed)
+    told = once and all(
+        len(own) > 1 or all(_signed_apart(column.label, name) for column in own.values())
+        for name, own in found.items()
+    )
+    return found if told or all(fields == held[0] for fields in held) else {}
+
+
+def _signed_apart(label: str, name: str) -> bool:
+    """Whether a sign tells a name from the rest of a label: `H100: MBS`, `MBS (H100)`."""
+    return (
+        name.startswith(("(", "["))
+        or re.search(
+            rf"^{re.escape(name)}\s*(?::|[-–—]\s)|(?::|,|\s[-–—])\s+{re.escape(name)}$"
+            rf"|[(\[]{re.escape(name)}[)\]]$",
+            label,
+        )
+        is not None
+    )
 
 
 def _beside_name(label: str, name: str) -> str:

@@ -1197,6 +1197,9 @@ class _Table:
         head = self.view.grid.heads[-1].cells[group.at or 0]
         record.other.append(("column", group.label))
         named, behind = set_behind(group.label)
+        undivided = {name for name, text in (group.said or {}).items() if text == "1"} & _DEGREES
+        # `without CP` beside `CP | with CP`
+        record.cells = {name: c for name, c in record.cells.items() if name not in undivided}
         for name, told in _of_slices(group.label, head).items():
             record.cells.setdefault(name, told)
         for name, text in {**behind, **(group.said or {})}.items():
@@ -1602,6 +1605,9 @@ _A_PASS = re.compile(
 """A part of a step, whose times and rates are none of a run."""
 
 _FULL = re.compile(r"(?:FP|float|TF)[ -]?32(?: only)?", re.IGNORECASE)
+
+_DEGREES = {"tp", "pp", "cp", "ep"}
+"""Settings of a side that was not divided so, whatever the column of the divided one holds."""
 
 _ON_DEVICES = re.compile(
     r"[(（,] ?(?:on |all |over |with )?([0-9]{1,5}) ?[x×]? ?(?:GPUs|devices|cards|chips|NPUs"
