@@ -1456,8 +1456,8 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", of_all
     elif named := _NAMED.search(text) or (OPERATION.search(text) and _WORLD.search(text)):
         yield "ranks", next(filter(None, named.groups()))
-    elif each := _of_instances(text):
-        yield from each.items()
+    elif instances := _of_instances(text):
+        yield from instances.items()
     else:
         nodes = _NODES.search(text)
         for each in [nodes[2]] if nodes else _RANKS.findall(text):
@@ -1477,7 +1477,7 @@ def _of_instances(text: str) -> dict[str, str]:
     """
     if "xlarge" not in text and ".metal" not in text:
         return {}
-    told = {part.name: part.word for part in machines(text)}
+    told = {part.name: part.word for part in machines(text) if part.name}
     if not {"nodes", "gpus_per_node"} <= told.keys() or "gpus" in told:
         return {}
     each = told["gpus_per_node"]
