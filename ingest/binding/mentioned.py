@@ -104,6 +104,23 @@ def mentioned(
     models = {row.cells["model"].text for row in rows if "model" in row.cells}
     said = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
     _but_for_others(rows, said, models)
+    led = _led_in(paragraphs)
+    _but_for_listed(rows, led, models)
+    _tell_tables(rows, lines, around, paragraphs, context, machines)
+    _but_for_listed(rows, led, models)
+
+
+def _tell_tables(
+    rows: Sequence[Record],
+    lines: Sequence[Line],
+    around: Around,
+    paragraphs: Sequence[Paragraph],
+    context: Context,
+    machines: Mapping[str, Mapping[str, Cell]],
+) -> None:
+    """Fill settings of the rows of each table, in place, from paragraphs."""
+    models = {row.cells["model"].text for row in rows if "model" in row.cells}
+    said = {line.number: each for each in paragraphs if not each.heading for line in each.lines}
     only = only_model(paragraphs, models)
     printed = {cell.text for row in rows if (cell := row.cells.get("model")) and _is_own(cell)}
     called = by_size(paragraphs, models, printed)
@@ -473,6 +490,54 @@ def _but_for_others(
             elif paragraph and cell.state == "value" and name != "gpu":
                 own = paragraph.instead_of(name, cell) or cell
                 row.cells[name] = own._replace(value_origin=cell.value_origin, law=cell.law)
+
+
+def _led_in(paragraphs: Iterable[Paragraph]) -> Mapping[int, Clause]:
+    """By the lines of items of lists whose opening line names one model alone, the clause of that:
+    `The 8B architecture:` over `- Hidden size: 4096`."""
+    led, lead, deep, end = dict[int, Clause](), list[Clause](), 0, 0
+    for each in paragraphs:
+        near = each.first <= end + 2  # an empty line at most
+        inside = each.lines[0].column
+        if each.item and lead and near and inside > deep:
+            led |= {line.number: lead[0] for line in each.lines if not each.of_models}
+        else:
+            lead = _opens_for(each)
+            deep = inside if each.item else -1
+        end = each.lines[-1].number
+    return led
+
+
+def _but_for_listed(rows: Iterable[Record], led: Mapping[int, Clause], models: set[str]) -> None:
+    """Take from rows what items say of the model of other rows, by how their list is opened."""
+    for row in rows if led else ():
+        for name, cell in list(row.cells.items()):
+            clause = led.get(cell.line) if cell.value_origin == "stated" else None
+            if clause and name not in _OF_ALL_MODELS and _of_other_model(clause, row, models):
+                del row.cells[name]
+
+
+def _opens_for(paragraph: Paragraph) -> list[Clause]:
+    """The clause of a line that opens a list, if it names one size of a model and no others."""
+    text = paragraph.text.strip()
+    opens = text.endswith(":") or (paragraph.item and _NAME_ALONE.fullmatch(text))
+    if paragraph.heading or not opens or _OF_MORE.search(text):
+        return []
+    every = [clause for _, _, clause in paragraph.of_models]
+    return every[:1] if len({size for each in every for size in each.sizes}) == 1 else []
+
+
+_NAME_ALONE = re.compile(r"(?:[-*+] )?[`*]{0,2}[\w.-]{1,24}(?: [\w.-]{1,24}){0,3}[`*]{0,2}")
+
+_OF_ALL_MODELS = {"gpu", "program", "network", "vocab"}
+"""Fields in which the models of a document agree, whichever a text speaks of."""
+
+_OF_MORE = deferred(
+    r"\b(?:all|every|each|other|others|rest|same|shared|common|both|also|likewise|e\.g|example|instance|like"
+    r"|unless|except|default|defaults)\b",
+    re.IGNORECASE,
+)
+"""Words of a line that opens a list of what holds for other models, too."""
 
 
 def _but_for_its_own(

@@ -117,6 +117,7 @@ class _Run:
     least: int = 0  # ranks of each process: its threads and their devices
     above: tuple[Line, ...] = ()  # words above its table, of its own post
     author: str = ""  # of the post, in a thread
+    follows: bool = False  # another table, behind words, whose command was named before it
     since: int = 0  # last row of the table before
     records: list[Record] = field(default_factory=list)
 
@@ -146,7 +147,8 @@ def fold(region: Region) -> Folded:
     for line in region.lines:
         run = runs[-1]
         if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
-            run = _comment(region, line, run, folded)
+            spoken = any(each.number > last and _SPOKEN.match(each.text) for each in words)
+            run = _comment(region, line, run, folded, spoken)
             if _TITLE.match(line.text) and line.number not in folded.claimed:
                 words.append(line)
             if run.labels and not run.above:
@@ -178,8 +180,13 @@ def _operation(text: str, line: Line, column: int) -> Cell:
     return Cell(text, line.number, column, value_origin="stated")
 
 
-def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
-    """A line of `#`: what it says goes into `run`; one that begins a run makes a new one.
+_SPOKEN = re.compile(r"#{2,6} \S|(?:\*\*|\s*(?:[-*] |[0-9]\. )?)[A-Z][^|=]{0,200}[a-z]{2} [^|=]*$")
+"""Words between two tables, and no line that a program printed among the rows of one."""
+
+
+def _comment(region: Region, line: Line, run: _Run, folded: Folded, spoken: bool) -> _Run:
+    """A line of `#`: what it says goes into `run`; one that begins a run makes a new one, as does a
+    header behind words that were `spoken` since the last row.
 
     Nothing that was said of a run holds for the next one, whose operation may be another.
     """
@@ -222,6 +229,10 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
             run.devices.append((line, words[0], words[1], words[2]))
     else:
         shift = line.column + len(line.text.rstrip()) - len(text)
+        if run.records and spoken:
+            held = run
+            run = _Run(held.operation, held.command, held.at, follows=True)
+            run.reversed = held.reversed
         run.labels = words
         run.ends = [shift + (token.end_pos or 0) for token in tokens]
     return run
@@ -310,7 +321,8 @@ def _settle(run: _Run, before: Sequence[_Run]) -> None:
         return
     again = _again(run, before)
     said = (
-        (run.operation if _reduces(run) else None)
+        (_said_above(run) if run.follows else None)
+        or (run.operation if _reduces(run) else None)
         or _said_above(run)
         or again.get("op")
         or _reduced_by_all(run)
@@ -390,13 +402,27 @@ def _lists_all(run: _Run) -> bool:
     return bool(run.devices) and run.whole and (len(run.devices) > 1 or not several)
 
 
+_COMPARES = re.compile(
+    r"\b(?:than|unlike|compared|versus|vs|instead|against|before)\b", re.IGNORECASE
+)
+
+
 def _machine(run: _Run) -> dict[str, Cell]:
-    """The one device that the command of a run, or words above it, name; of several none."""
+    """The one device that the sentence or heading right above a run names, or else its command and
+    all words above; of several none."""
+    own = [line for line in run.above if line.number > run.since and len(line.text) <= LONGEST]
+    said = [line for line in own if line.text.strip() and not line.text.lstrip().startswith("```")]
+    last = [line for line in said[-1:] if _SPOKEN.match(line.text)]
+    if last and not _COMPARES.search(last[0].text) and (told := _only_device(last)):
+        return told
+    lines = [*run.above, *([run.at] if run.at else [])]
+    return _only_device([line for line in lines if len(line.text) <= LONGEST])
+
+
+def _only_device(lines: Sequence[Line]) -> dict[str, Cell]:
     from assay.ingest.columns.titles import device_named  # noqa: PLC0415, few logs have any
     from assay.ingest.vocabulary.devices import only, several  # noqa: PLC0415
 
-    lines = [*run.above, *([run.at] if run.at else [])]
-    lines = [line for line in lines if len(line.text) <= LONGEST]
     found = {
         device.key + device.form: Cell(said, line.number, line.column, value_origin="stated")
         for line in lines

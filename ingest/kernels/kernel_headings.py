@@ -49,6 +49,7 @@ from assay.ingest.kernels.settings_around import (
     spelled,
 )
 from assay.ingest.numbers.printed import whole
+from assay.ingest.prose.counted_machines import machines
 from assay.ingest.prose.only_device import only_device
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -1455,6 +1456,8 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", of_all
     elif named := _NAMED.search(text) or (OPERATION.search(text) and _WORLD.search(text)):
         yield "ranks", next(filter(None, named.groups()))
+    elif instances := _of_instances(text):
+        yield from instances.items()
     else:
         nodes = _NODES.search(text)
         for each in [nodes[2]] if nodes else _RANKS.findall(text):
@@ -1464,6 +1467,21 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
                     yield "ranks_per_node", each
         if nodes is None and not _RANKS.search(text) and (devices := _devices_of(text)):
             yield "ranks", devices
+
+
+def _of_instances(text: str) -> dict[str, str]:
+    """The ranks on instances of a cloud, whose devices a text counts.
+
+    >>> _of_instances("on 2x p5.48xlarge (8 H100 GPUs each)"), _of_instances("2x p5.48xlarge")
+    ({'ranks': '16', 'ranks_per_node': '8'}, {})
+    """
+    if "xlarge" not in text and ".metal" not in text:
+        return {}
+    told = {part.name: part.word for part in machines(text) if part.name}
+    if not {"nodes", "gpus_per_node"} <= told.keys() or "gpus" in told:
+        return {}
+    each = told["gpus_per_node"]
+    return {"ranks": str(int(told["nodes"]) * int(each)), "ranks_per_node": each}
 
 
 def _devices_of(text: str) -> str | None:

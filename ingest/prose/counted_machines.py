@@ -279,11 +279,12 @@ _OF_NODES = deferred(
 """In front of a count in words: it is of one of them."""
 
 _NODES = deferred(
-    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.(?:[0-9]*[a-z]+|[a-z]+[0-9]+)`? "
+    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:(?:`?[a-z][\w-]*\.(?:[0-9]*[a-z]+|[a-z]+[0-9]+)`? "
     r"|`{1,2}[\w.-]+`{1,2} )?"
     r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
+    r"|`?[a-z]+[0-9][\w-]*\.(?:[0-9]*xlarge|metal)\b`?(?! ?[x×*] ?[0-9]))"
 )
-"""Machines; `1024 instances of 4096` are sequences of so many tokens."""
+"""Machines, `2x p5.48xlarge`; `1024 instances of 4096` are sequences of so many tokens."""
 
 _GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×≥≤<>=] )(?<![≥≤<>]){_COUNT} "

@@ -690,14 +690,20 @@ _Raised = tuple[Statement, tuple[int, ...]]
 
 
 def _said_twice(told: Iterable[_Raised]) -> set[tuple[tuple[int, ...], str]]:
-    """The sections and fields that statements say in more than one way, each of all rows."""
+    """The sections and fields that statements say in more than one way, each of all rows. What a
+    section says itself to differ in some rows, below its value, is said in one: they know it."""
     said: dict[tuple[tuple[int, ...], str], set[tuple[str, float, str]]] = {}
     told = list(told)
     of_some = {(each.line, name) for each, _ in told if each.subject for name in each.values}
+    valued = {(each.section, name): each.line for each, _ in told for name, cell in
+              each.values.items() if cell.state == "value"}  # fmt: skip
     for each, parent in told:
         for name, cell in each.values.items() if not (each.here or each.subject) else ():
             if name == "sharding" and cell.text == "FSDP":
                 continue  # in whatever way
+            turns = cell.state == "unknown" and (each.section, name) in valued
+            if turns and valued[each.section, name] < each.line:
+                continue
             if cell.state != "unknown" or (each.line, name) not in of_some:
                 said.setdefault((parent, name), set()).add(saying(cell))
     return {key for key, cells in said.items() if len(cells) > 1}

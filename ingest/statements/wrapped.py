@@ -102,8 +102,8 @@ _ALL_RUNS = (
 
 _OPENS = deferred(
     r"\W*(?:[\w'/-]+ ){0,5}(?:set-?up|settings?|config(?:uration)?|hardware|environment|conditions"
-    r"|test ?bed|specs?|details)\b(?!.*\b(?:inference|serving|eval\w*|recommend\w*|require\w*"
-    r"|support\w*|planned|options?|minim\w+|previous|other)\b)[^.?!]{0,60}[:：][\s*_]*"
+    r"|test ?bed|specs?|details|architecture)\b(?!.*\b(?:inference|serving|eval\w*|recommend\w*"
+    r"|require\w*|support\w*|planned|options?|minim\w+|previous|other)\b)[^.?!]{0,60}[:：][\s*_]*"
     r"(?:</?\w+>\s*)*$"
     r"|\W*(?!.*\b(?:inference|serving|eval\w*|decod\w*|previous|other|except|but|tr(?:y|ied)|tips?"
     r"|recommend\w*|options?|should|can|could|may|planned|todo|support\w*)\b)"

@@ -93,6 +93,8 @@ _PHRASE = re.compile(
     r"|(?:time|latency) (?:per|of (?:one|a|an|each)) (?:(?:training|optimi[sz]er|global|full) )?"
     r"(?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
+    r"|(?<![\w/])(?<!first )(?<!last )(?<!few )(?<!some )(?<![0-9] )(?:milli)?seconds of "
+    r"(?:one|an?|each|every) (?:(?:training|optimi[sz]er|global|full) )?(?:step|iter(?:ation)?)\b"
     r"|(?<![\w/])(?:ms|s|secs?|(?:milli)?seconds)\s*(?:/|\bper)\s*"
     r"(?:(?:training|optimi[sz]er|global|full) )?(?:step|iter(?:ation)?|it)\b"
     r"|(?<![\w/])(?:(?:milli)?seconds|secs?|minutes|hours) (?:for|per) [0-9][0-9,]*k? "
@@ -317,7 +319,8 @@ def declares(text: str) -> bool:
     """Whether a sentence of a line, or what stands between two of its commas, is a quantity with
     its unit, and says nothing of it but how it was taken: `Throughput in images per second, one
     GPU.`, `Mixed precision, avg. iteration time in milliseconds.`"""
-    for sentence in SENTENCE_END.split(_TAG.sub("", unmarked(text)).strip()):
+    for whole in SENTENCE_END.split(_TIMES.sub("time", _TAG.sub("", unmarked(text))).strip()):
+        sentence = _GOES_ON.sub("", whole)
         if _VERB.search(sentence) or _NO_TRAINING.search(sentence):
             continue
         own = _CALLED_TABLE.sub("", sentence)
@@ -326,6 +329,11 @@ def declares(text: str) -> bool:
             return True
     return False
 
+
+_TIMES = re.compile(r"(?<=step )times\b|(?<=iteration )times\b|(?<=iter )times\b", re.IGNORECASE)
+
+_GOES_ON = re.compile(r" (?:is|are|was|were)\s*:?\s*$")
+"""The end of a sentence that goes on in a table: `the milliseconds of a step were`."""
 
 _CALLED_TABLE = re.compile(
     r"^\W*(?:Table|Tab\.|Tabelle|Tableau|Tabla|表)\s?[0-9A-Z.]{0,6}\s?[.:：]\s*", re.I
@@ -358,7 +366,8 @@ class Heard(NamedTuple):
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
-    bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", unmarked(_in_words(text))))
+    bare = _TIMES.sub("time", unmarked(_in_words(text)))
+    bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", bare))
     if _MAY_BE_RATED.search(bare):
         for form, things in _RATES_ELSEWHERE:
             bare = form.sub(partial(_rate_in_english, things), bare)
