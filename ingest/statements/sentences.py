@@ -396,7 +396,9 @@ _KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
 
 _OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat|ckpt")
 
-_LISTS_IT = deferred(r"(?:[,;(+:&/，、；（：]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
+_LISTS_IT = deferred(
+    r"(?:[,;(+:&/，、；（：]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$"
+)
 
 _LISTED = deferred(
     r"[*_`]*\s*(?:[,;:).+&，、；）。：]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
@@ -1479,9 +1481,9 @@ def switched(text: str) -> Iterator[Part]:
 def both_ways(text: str) -> bool:
     """Whether a sentence says of recomputation that it is on, and that it is off: of other runs.
 
-    >>> both_ways("Activation checkpointing is off for 7B, and activation checkpointing is on above.")
+    >>> both_ways("No activation checkpointing to 8k, activation checkpointing is on above.")
     True
-    >>> both_ways("Activation checkpointing is off."), both_ways("长序列开启重计算，短序列关闭重计算")
+    >>> both_ways("Activation checkpointing is off."), both_ways("短的关闭重计算，长的开启重计算")
     (False, True)
     """
     if not _OF_RECOMPUTATION.search(text) and "重计算" not in text:
