@@ -625,8 +625,8 @@ class _Table:
         labelled = with_rate_units(
             with_rates_of_things(labelled), lambda: [line.text for line in place.near]
         )
-        labelled = with_bare_rates(with_rate_units(labelled, place.texts))
-        labelled = with_batches_of_tokens(labelled, place.texts)
+        labelled = with_batches_of_tokens(with_rate_units(labelled, place.texts), place.texts)
+        labelled = with_bare_rates(labelled)
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         hardware = not self._of_the_model() and (
             OF_HARDWARE in known.legend or self._of_hardware(explained_near)
