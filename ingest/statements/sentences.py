@@ -1459,9 +1459,9 @@ def switched(text: str) -> Iterator[Part]:
         again.append(kept)
     yield from again
     if any(part.word == "none" for part in again):  # it may be on in other runs
-        rest = _RECOMPUTED.sub(_blank, text)
-        on = (found for found in _CHECKPOINTED.finditer(rest) if found["on"])
-        yield from (Part("activation_checkpointing", "True", found.start()) for found in on)
+        blanked = _RECOMPUTED.sub(_blank, text)
+        too = (found.start() for found in _CHECKPOINTED.finditer(blanked) if found["on"])
+        yield from (Part("activation_checkpointing", "True", at) for at in too)
     yield from _of_one_rank(text)
     if (rest := _REST_IS_DATA.search(text)) and not _PIPELINED.search(text):
         yield Part("pp", "1", rest.start())
