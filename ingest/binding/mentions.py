@@ -32,7 +32,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.nested import HEADING, blocks_in
 from assay.ingest.statements.one_line import but_for_some
 from assay.ingest.statements.phrases import MEASURED, but_for_a_number, of_one, phrases
-from assay.ingest.statements.sentences import of_every_run
+from assay.ingest.statements.sentences import both_ways, of_every_run
 from assay.ingest.statements.wrapped import EACH_ADDS
 from assay.ingest.vocabulary.devices import devices, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, TOKENS
@@ -330,7 +330,7 @@ def _clauses(text: str) -> Iterator[Clause]:
         of_all = of_every_run(own) or _OF_ALL_MODELS.match(own) is not None
         divided = scoped(sentence)
         apart, called = {each.field for each in divided}, {each.rows for each in divided}
-        apart |= _AGAIN if apart & _AGAIN else set()
+        apart |= _AGAIN if apart & _AGAIN or both_ways(own) else set()
         for start, clause in _plain_parts(own):
             plain = _without_doubtful_items(clause)
             if _NOT_SO.search(plain) or MEASURED.search(clause) or EACH_ITS_OWN.search(clause):

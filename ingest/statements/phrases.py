@@ -394,6 +394,9 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                 if cell is None:
                     return {}  # a degree of zero is the number of a rank
                 found.setdefault(name, {}).setdefault(_amount(cell), cell)
+    both = "activation_checkpointing" in found and "none" in found.get("recompute", {})
+    for name in ("activation_checkpointing", "recompute") if both else ():
+        del found[name]  # on in some runs, and off in others
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = of_whom(said, line.text)
     said = said if (held := without_turns(said, line)) is None else held
@@ -435,6 +438,19 @@ _IN_TURN = deferred(
 
 _WORDS = r"[A-Za-z][\w+-]{1,24}(?: [A-Za-z][\w+-]{1,24}){0,3}"
 
+_CASE = (
+    r"[^\s，,、；;。.：:]{1,12} ?时 ?(?:默认|则|均|都)?(?:取?值?为|是|取|用|设为|[=:：])"
+    r" ?[0-9]{1,9}"
+)
+
+_OF_CASE = r"[0-9]{1,9} ?[(（][^()（）]{1,16}[)）]"
+
+_BY_CASE = deferred(
+    rf"{_CASE}(?:[，,、；;] ?而?{_CASE}){{1,7}}"
+    rf"|(?<![\w.]){_OF_CASE}(?:(?:[、，,/]| ?和| and| or) ?{_OF_CASE}){{1,7}}"
+)
+"""Numbers of one setting, each with its runs: `1x8时为4，2x8时为2`, `4 (1x8), 2 (2x8)`."""
+
 _FROM_TO = deferred(rf"(?:^|[.,;:(] ){_WORDS} ?→ ?{_WORDS}(?=\s*(?:[.,;:)]|$))")
 """Words around an arrow, and no numbers: `2 nodes → 16 GPUs` follow from each other."""
 
@@ -444,6 +460,7 @@ def without_turns(values: Mapping[str, Cell], line: Line) -> dict[str, Cell] | N
     respectively`, or as one before a change and one behind it, `old kernel → FlashAttention-2`;
     None of a line that says nothing so."""
     spans = [found.span() for found in _FROM_TO.finditer(line.text)] if "→" in line.text else []
+    spans += [found.span() for found in _BY_CASE.finditer(line.text)]
     if not spans and not _TURNS.search(line.text):
         return None
     of_one_run = [part.at for part in in_turn(line.text) if part.name]
@@ -480,7 +497,16 @@ def but_for_a_number(text: str) -> str:
     >>> but_for_a_number("bf16 except for 7B; TP=2 but on 64 GPUs").split()[0]
     'bf16'
     """
+    text = _ONLY_WHERE.sub(_blank, text) if "时" in text or "情况下" in text else text
     return _BUT_FOR_A_NUMBER.sub(_blank, text) if _LEAVES_OUT.search(text) else text
+
+
+_ONLY_WHERE = deferred(
+    r"[^，,。；;：:]{0,24}(?:(?:大于|小于|超过|[不高低少多]于|达到|以上|以下|以内|[<>≤≥])"
+    r"[^，,。；;：:]{0,16}|[0-9][kK]? ?[卡机张台]?)(?:时(?!间|长|延|刻|钟)|情况下)"
+    r"[，, ]{0,2}[^，,。；;]{1,60}"
+)
+"""Words in Chinese on the rows of some numbers: `序列长度大于 32K 时开启重计算`."""
 
 
 def _but_for_what_is_not(line: Line) -> Line:

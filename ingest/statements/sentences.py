@@ -25,6 +25,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import NARROWEST, PAIR, by_letters, of_letter
 from assay.ingest.statements.values import OF_MACHINES, known
 from assay.ingest.vocabulary.attention_names import SDPA
+from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by
 
 SMALL = {"width": "hidden", "batch": "batch_size"}
@@ -395,10 +396,12 @@ _KIND = deferred(r"\b(?:full|selective) $", re.IGNORECASE)
 
 _OF_RECOMPUTATION = re.compile("heckpoint|ecomp|emat|ckpt")
 
-_LISTS_IT = deferred(r"(?:[,;(+:&/]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$")
+_LISTS_IT = deferred(
+    r"(?:[,;(+:&/，、；（：]|\b(?:and|with|use[sd]?|using|w/|plus|enabled?|also))\s*[*_`]*$"
+)
 
 _LISTED = deferred(
-    r"[*_`]*\s*(?:[,;:).+&]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
+    r"[*_`]*\s*(?:[,;:).+&，、；）。：]|$|and\b|as\b|with\b|throughout\b|everywhere\b"
     r"|(?:again|too|here|as well)(?=\W|$)"
     r"|(?:for|in|on) (?:all|every|each)\b)"
 )
@@ -1446,30 +1449,27 @@ def switched(text: str) -> Iterator[Part]:
     for some in _SAC.finditer(text) if "SAC" in text and not _AGENTS.search(text) else ():
         if some["op"] or _OF_TRAINERS.search(text):
             yield Part("recompute", "selective", some.start())
+    again = list[Part]()
     for found in _RECOMPUTED.finditer(text):
         group = found.lastindex or 1
         word = found[group].casefold()
-        said = (
-            "none"
-            if word in ("no", "without", "not", "neither", "never", "off")
-            else word.removesuffix("ly")
-        )
+        none = word in ("no", "without", "not", "neither", "never", "off")
+        said = "none" if none else word.removesuffix("ly")
         said = "full" if said == "ful" else said
-        yield Part("recompute", said, found.start(group))
-    if not _RECOMPUTED.search(text) and (kept := _checkpointed(text)):
-        yield kept
+        again.append(Part("recompute", said, found.start(group)))
+    if not again and (kept := _checkpointed(text)):
+        again.append(kept)
+    yield from again
+    if any(part.word == "none" for part in again):  # it may be on in other runs
+        blanked = _RECOMPUTED.sub(_blank, text)
+        too = (found.start() for found in _CHECKPOINTED.finditer(blanked) if found["on"])
+        yield from (Part("activation_checkpointing", "True", at) for at in too)
     yield from _of_one_rank(text)
     if (rest := _REST_IS_DATA.search(text)) and not _PIPELINED.search(text):
         yield Part("pp", "1", rest.start())
     if whole := _UNSHARDED.search(text):
         yield Part("zero_stage", "0", whole.start())
-    if not text.isascii() and (again := _AGAIN_IN_CHINESE.search(_BUT_FOR.sub(_blank, text))):
-        how = again["how"] or again["kind"] or again["bare"] or again["way"]
-        kind = "无" if again["off"] or again["not"] else how or " "
-        how = _AMOUNT_IN_CHINESE.get(kind[0])
-        name = "recompute" if how else "activation_checkpointing"
-        yield Part(name, how or "True", again.start())
-        yield Part("", "", 0)  # a statement by its form
+    yield from () if text.isascii() else _again_in_chinese(_BUT_FOR.sub(_blank, text))
     if once := _NOT_ACCUMULATED.search(text):
         yield Part("accumulation", "1", once.start())
     if fused := _attention(text):
@@ -1478,6 +1478,35 @@ def switched(text: str) -> Iterator[Part]:
         on = pattern.search(text)
         if on and not (_OFF.search(_clause(text, on)) or _CONDITION.match(text, on.end())):
             yield Part(name, word, on.start())
+
+
+def both_ways(text: str) -> bool:
+    """Whether a sentence says of recomputation that it is on, and that it is off: of other runs.
+
+    >>> both_ways("No activation checkpointing to 8k, activation checkpointing is on above.")
+    True
+    >>> both_ways("Activation checkpointing is off."), both_ways("短的关闭重计算，长的开启重计算")
+    (False, True)
+    """
+    if not _OF_RECOMPUTATION.search(text) and "重计算" not in text:
+        return False
+    again = {part.name: part.word for part in switched(in_english(text).text)}
+    return again.get("recompute") == "none" and "activation_checkpointing" in again
+
+
+def _again_in_chinese(text: str) -> Iterator[Part]:
+    """What a sentence in Chinese says first of recomputation, and the contrary that it says too."""
+    turned = set[bool]()
+    for again in _AGAIN_IN_CHINESE.finditer(text):
+        off = bool(again["off"] or again["not"])
+        if not turned:
+            yield Part("", "", 0)  # a statement by its form
+        if off not in turned:
+            how = again["how"] or again["kind"] or again["bare"] or again["way"]
+            how = _AMOUNT_IN_CHINESE.get(("无" if off else how or " ")[0])
+            name = "recompute" if how else "activation_checkpointing"
+            yield Part(name, how or "True", again.start())
+        turned.add(off)
 
 
 _WHETHER = deferred(

@@ -232,6 +232,7 @@ from assay.ingest.tables.units_beside import (
     of_the_job,
     runs_in_long_form,
     with_bare_rates,
+    with_batches_of_tokens,
     with_check_marks,
     with_metrics_apart,
     with_outcomes,
@@ -624,7 +625,9 @@ class _Table:
         labelled = with_rate_units(
             with_rates_of_things(labelled), lambda: [line.text for line in place.near]
         )
-        labelled = with_bare_rates(with_rate_units(labelled, place.texts))
+        labelled = with_bare_rates(
+            with_batches_of_tokens(with_rate_units(labelled, place.texts), place.texts)
+        )
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         hardware = not self._of_the_model() and (
             OF_HARDWARE in known.legend or self._of_hardware(explained_near)

@@ -1088,6 +1088,35 @@ def _ends_as_rate(text: str) -> bool:
 _RATED_BY = ("速度", "吞吐", "吞吐量", "吞吐率", "性能", "speed", "throughput", "ips")
 
 
+_WHOLE_BATCH = r"(?:(?:global|total|effective)[ _-]?(?:batch(?:[ _-]?size)?|bsz|bs)|GBS)"
+
+_IS_OF_TOKENS = re.compile(
+    rf"(?<![\w-]){_WHOLE_BATCH}[*_`\"'”’]*\s*"
+    r"(?:[:：=–—]|\b(?:is|are|means|counts)\b|[的为是指]|单位)"
+    r"(?:(?!sequence|sample|\bnot\b|序列|样本)[^.。;；|0-9/]){0,60}?"
+    r"(?:\b(?:in|of) tokens|\(tokens\)|\btokens (?:processed|seen|consumed"
+    r"|(?:per|in|of) (?:(?:a|one|each|every|the) )?(?:global )?(?:step|iteration|batch|update)s?)"
+    r"|(?<![A-Za-z])(?:tokens?|词元)(?: ?的)?(?: ?[总个]?数量?|(?=\s*(?:[。，,]|$))))"
+    r"(?! ?/ ?s| per s)",
+    re.IGNORECASE,
+)
+"""Words by which a column of batches is of tokens: `Global Bsz: the number of tokens of a step`."""
+
+
+def with_batches_of_tokens(grid: Grid, above: Above) -> Grid:
+    """The grid with its batches of the job as those of tokens, where a text above says so."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    whole = {at for at, cell in enumerate(last.cells)
+             if re.fullmatch(_WHOLE_BATCH, plain(cell.text), re.IGNORECASE)}  # fmt: skip
+    if not whole or not any(_IS_OF_TOKENS.search(text) for text in above()):
+        return grid
+    cells = [cell._replace(text=f"{plain(cell.text)} (tokens)") if at in whole else cell
+             for at, cell in enumerate(last.cells)]  # fmt: skip
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
 def with_rate_units(grid: Grid, above: Above) -> Grid:
     """The grid with the unit of rates behind labels that end in the word to which a text above
     gives one: `4090 速度`, `Megatron-LM 吞吐率`."""
