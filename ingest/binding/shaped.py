@@ -118,7 +118,8 @@ def shaped(
     for record in records if models or told else ():
         shape = _shape(record, models) if record.tabled else {}
         if record.tabled and not shape and (model := record.cells.get("model")):
-            shape = told.get(plain(model.text).casefold(), {})
+            called = plain(model.text).casefold()
+            shape = told.get(called) or told.get(_TUNED.sub("", called), {})
         elif record.tabled and not shape:
             shape = told.get(_by_size(_size(record)), {})
         of_it = {name: cell for name, cell in shape.items() if name != "seq_len"}  # a run's choice
@@ -136,6 +137,10 @@ def shaped(
                 record.cells[name] = cell
                 used.add(cell.line)
     return used
+
+
+_TUNED = deferred(r"[-_ ](?:chat|instruct|it|base|hf)(?:[-_ ]hf)?$")
+"""The end of a name by which a model of the same shape is told apart: `Kite-7B-Chat`."""
 
 
 def _but_for_other_sizes(records: Sequence[Record]) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import number_of
@@ -30,6 +31,7 @@ from assay.ingest.legends.label_signs import (
 )
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import of_set_up
 from assay.ingest.tables import captions
 
 _ONE = deferred(
@@ -110,6 +112,8 @@ class _Saying(NamedTuple):
     one: Mapping[str, str]
     others: Mapping[str, str]
     said: Explanation
+    device: str = ""
+    pretrained: bool = False
 
 
 def tell(
@@ -120,15 +124,25 @@ def tell(
     rows = [row for row in records if row.tabled and row.alike is None]
     used, explained = set[int](), list[Explanation]()
     sayings = list(_sayings(lines)) if rows else []
-    heads = [line.number for line in lines if _HEADING.match(line.text)] if sayings else []
+    titles = [line for line in lines if _HEADING.match(line.text)] if sayings else []
+    heads = [line.number for line in titles]
     for saying in sayings:
         section = bisect_right(heads, saying.said.line)
         here = [row for row in rows if bisect_right(heads, row.line) == section]
+        here = here or _of_notes(rows, titles[:section], titles[section:])
         if saying.names[0] in _ENDS_OF_TABLE:
             here = _next_table(here, saying.said.line)
             mine = here[-1:] if saying.names[0] == "last" else here[:1]
         else:
             mine = [row for row in here if _is_of(row, saying)]
+        if saying.pretrained:
+            mine = [row for row in mine if not _is_tuned(titles[: bisect_right(heads, row.line)])]
+        if saying.device:
+            on = [_device_of(row, titles[: bisect_right(heads, row.line)]) for row in mine]
+            here = here if all(on) else []
+            mine = [
+                row for row, each in zip(mine, on, strict=True) if _in(_words(saying.device), each)
+            ]
         if not 0 < len(mine) < len(here):
             continue
         own = {id(row) for row in mine}
@@ -140,6 +154,56 @@ def tell(
 
 
 _HEADING = deferred(r"#{1,6} |<h[1-6]\b", re.IGNORECASE)
+
+
+def _of_notes(rows: Sequence[Record], above: Sequence[Line], below: Sequence[Line]) -> list[Record]:
+    """The rows that a section without any speaks of: where it is of notes or of the set-up, all of
+    those in the section around it."""
+    title = above[-1].text.strip("# ") if above else ""
+    if not (of_set_up(title) or _NOTES.fullmatch(title)):
+        return []
+    level = _level(above[-1])
+    begin = next((line.number for line in reversed(above) if _level(line) < level), 0)
+    end = next((line.number for line in below if _level(line) < level), inf)
+    return [row for row in rows if begin < row.line < end]
+
+
+def _device_of(row: Record, above: Sequence[Line]) -> list[str]:
+    """The words of the name of the device of a row, or of the nearest heading around it that names
+    one."""
+    if "gpu" in row.cells:
+        return _words(row.cells["gpu"].text)
+    named = (_words(title.text) for title in _around(above) if re.search(_DEVICE, title.text))
+    return next(named, [])
+
+
+def _around(above: Sequence[Line]) -> Iterator[Line]:
+    """The headings around what stands below some, from the nearest."""
+    level: float = inf
+    for title in reversed(above):
+        if _level(title) < level:
+            yield title
+            level = _level(title)
+
+
+def _is_tuned(above: Sequence[Line]) -> bool:
+    return any(_TUNED.search(title.text) for title in _around(above))
+
+
+_TUNED = deferred(r"\b(?:fine-?tun|SFT|LoRA)", re.IGNORECASE)
+
+_PRETRAINED = deferred(r"\b(?:except|but|apart|other|save)\b.*\bpre-?training\b", re.IGNORECASE)
+
+
+def _level(heading: Line) -> int:
+    return len(heading.text) - len(heading.text.lstrip("#"))
+
+
+_NOTES = deferred(
+    r"(?:[0-9.]+ )?(?:(?:general|further|additional|important|other|some) )?"
+    r"(?:notes?|remarks?|caveats|comments|footnotes|details|exceptions)\W*|备?注|说明|注意(?:事项)?",
+    re.IGNORECASE,
+)
 
 
 def _is_of(row: Record, saying: _Saying) -> bool:
@@ -181,9 +245,14 @@ def _sayings(lines: Sequence[Line]) -> Iterator[_Saying]:
             bare = _TAGS.sub(lambda tag: " " * len(tag[0]), sentence).replace("`", "")
             found = _all_but_one(bare) or _one_otherwise(bare) or _one_and_others(bare)
             found = found or _only_in(bare) or _some_and_others(bare)
+            found = found or _not_but(bare)
             if found:
                 places = tuple(placed(paragraph, begin, at))
-                yield _Saying(*found, Explanation({}, places[0][0], places))
+                device = _BUT_ON.search(bare)
+                said = Explanation({}, places[0][0], places)
+                yield _Saying(
+                    *found, said, device[1] if device else "", bool(_PRETRAINED.search(bare))
+                )
 
 
 _Found = tuple[Sequence[str], float, Mapping[str, str], Mapping[str, str]]
@@ -205,6 +274,14 @@ def _next_table(rows: Sequence[Record], line: int) -> list[Record]:
     return found if len({row.line for row in found}) == len(found) else []
 
 
+_DEVICE = r"(?:[DH]GX[- ])?((?-i:[A-Z]{1,3}[0-9]{2,4}[A-Za-z]{0,2}))\b"
+
+_BUT_ON = deferred(
+    rf"\b(?:except|but|apart|other|save)\b[^,;:()]{{3,60}}? (?:on|with) (?:the )?{_DEVICE}",
+    re.IGNORECASE,
+)
+"""The device of the runs that a sentence leaves out."""
+
 _ALL_BUT = deferred(
     r"\W*(?:(?:every|each) (?:row|run|model|configuration|entry)|all (?:of the |the )?(?:rows|runs"
     r"|models|configurations|entries|others)|(?:(?:the|our|these) )?(?:measurements|runs|models"
@@ -214,9 +291,11 @@ _ALL_BUT = deferred(
     r" (?:with|in|using|on)) (?P<what>[^,;:.()]{2,60}?),?"
     rf" (?:except|but|apart from|other than|save)(?: (?:for|in))? (?:the )?(?P<name>{_NAME})"
     r"(?: (?:one|model|row|run))?"
+    rf"(?: on (?:the )?{_DEVICE})?"
     r"(?:,? (?:(?:which|that) (?:is|was|uses?|used|has|had|took|takes|needed|needs|required"
     r"|requires|(?:runs?|ran|is|was|went)(?: (?:run|trained|done))? (?:with|in|on|to))"
-    r"|(?:for|on|in|with) which (?:we|it|I) (?:[a-z]+ ){1,5}?(?=(?-i:[A-Z0-9])))"
+    r"|(?:for|on|in|with) which (?:we|it|I) (?:[a-z]+ ){1,5}?(?=(?-i:[A-Z0-9]))"
+    r"|where (?:it|they) (?:is|was|are|were|uses?|used))"
     r" ?(?P<own>[^,;:.()]{2,60}?)| \((?P<how>[^()]{2,40})\))\s*\.?\s*",
     re.IGNORECASE,
 )
@@ -305,6 +384,52 @@ def _all_but_one(text: str) -> _Found | None:
     if not own or {*map(_fact, own)} != {*map(_fact, rest)}:
         return None
     return [found["name"].casefold() if not label else found["name"]], 0.0, own, rest
+
+
+_NOT_BUT = deferred(
+    r"\W*(?P<what>(?P<label>no [A-Za-z -]{3,40}?|[A-Za-z][A-Za-z -]{2,50}?) (?:is|are|was|were)"
+    r" (?:not (?:used|enabled|needed|applied|necessary)|(?:(?:switched|turned) )?(?:off|on)"
+    r"|disabled|enabled|used|[\w-]{1,24}))(?: (?:everywhere|throughout|in all (?:runs|rows)))?,?"
+    r" (?:except|but|apart from|other than|save)(?: (?:for|in|with|on))? (?:the )?"
+    rf"(?P<names>{_NAME}(?:(?:, | and |, and )(?:the )?{_NAME}){{0,4}}?)"
+    r"(?: (?:one|models?|rows?|runs?|pre-?training))?(?: (?:run|trained))?"
+    rf"(?: (?:on|with) (?:the )?{_DEVICE})?"
+    r"(?:,? (?:where|for which|in which|and there) (?:it|they|we) (?P<own>[^,;:()]{2,60}?)"
+    r"|,? (?:which|that|and) (?P<does>(?:is|are|was|uses?|used|has|had|needs?|needed|runs?|ran"
+    r"|recomputes?)\b[^,;:()]{2,60}?)| \((?P<how>[^()]{2,40})\))?\s*\.?\s*",
+    re.IGNORECASE,
+)
+"""A sentence that says of some runs that they alone have, or have not, what no or every other has:
+`Recomputation is not used except for the 70B on H100, where it is selective.`"""
+
+
+def _not_but(text: str) -> _Found | None:
+    """Settings that such a sentence gives all rows but some, and those.
+
+    >>> _not_but("Activation recomputation is off except for the 70B, where it is selective.")
+    (['70B'], 0.0, {'recompute': 'selective'}, {'recompute': 'none'})
+    >>> _not_but("No recomputation is used, except for Kite-7B and Kite-70B (full).")[2:]
+    ({'recompute': 'full'}, {'recompute': 'none'})
+    >>> _not_but("Recomputation is disabled except for the 70B.")[2:]
+    ({}, {'recompute': 'none'})
+    >>> _not_but("Recomputation is not used except for inference, where it is FP8.")
+    """
+    found = _NOT_BUT.fullmatch(_BLANKS.sub(" ", text))
+    rest = _settings(found["what"]) if found and not _PERHAPS.search(text) else {}
+    if found is None or len(rest) != 1:
+        return None
+    said = found["own"] or found["does"] or found["how"] or ""
+    label = re.sub(r"^no ", "", found["label"], flags=re.IGNORECASE)
+    bare = _IS.sub("", said)
+    own = (
+        {}
+        if not said
+        else _settings(said) or _settings(f"{label} is {bare}") or _settings(f"{bare} {label}")
+    )
+    if said and {*map(_fact, own)} != {*map(_fact, rest)}:
+        return None
+    names = [name.strip(" -").rstrip(".") for name in _LISTED.split(found["names"])]
+    return names, 0.0, own, rest
 
 
 def _one_and_others(text: str) -> _Found | None:

@@ -338,6 +338,14 @@ _HAN_IN_ALL = deferred(rf"共(?:计|有|用)?\s?(?P<gpus>[0-9]+)\s?[张块]?\s?(
 _HAN_ONE_CARD = deferred(rf"(?P<gpus>单)[张卡块]\s?(?:{SIGN})(?=\s?(?:[，,；;。）)、上]|$))")
 """One card: `单卡 RTX 3090，fp16`."""
 
+_HAN_ONE_ALONE = deferred(
+    r"^(?!.{0,80}(?:吞吐|显存|性能|速度|峰值|算力|耗时|加速|利用率|指标|单位|口径|图 ?[0-9]"
+    r"|多[卡机]|双卡|[0-9] ?[卡机]))"
+    r"(?:.{0,60}?[，,；;、]|[^，,；;：:、（(]{0,12}[：:])?\s?(?:使用|采用|在)?(?P<gpus>单)[张块]?卡"
+    r"(?:上?(?:训练|微调|运行|测试))?(?=\s?(?:[，,；;。]|$))"
+)
+"""The same as an item of a list: `LoRA，单卡，lr=1e-4`."""
+
 _HAN_CARDS_ALONE = deferred(
     r"(?:^(?!\s*[0-9]+\s?卡\s*$)|[，,；;：:（(、]\s?)(?P<gpus>[0-9]+)\s?卡(?=\s?(?:[，,；;：:。）)、]|$))"
     r"(?![、,，]\s?[0-9]+\s?卡)(?<![0-9]卡、..卡)(?<![0-9] 卡、.. 卡)"
@@ -359,7 +367,7 @@ _OUTRIGHT = (
 
 _OUTRIGHT_IN_CHINESE = (
     _HAN_PRODUCT, _HAN_MODELS, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
-    _HAN_ONE_CARD, _HAN_CARDS_ALONE,
+    _HAN_ONE_CARD, _HAN_ONE_ALONE, _HAN_CARDS_ALONE,
 )  # fmt: skip
 
 _FIELD = {
@@ -410,7 +418,7 @@ def said_outright(plain: str) -> tuple[dict[str, Part], list[tuple[int, int]]]:
         for part in said:
             told.setdefault(part.name, part)
         begin, end = every[0].span()
-        spans.append((said[0].at if form is _EACH_AND_ALL else begin, end))
+        spans.append((said[0].at if form in (_EACH_AND_ALL, _HAN_ONE_ALONE) else begin, end))
         plain = without(plain, spans[-1:])
     return told, spans
 
