@@ -445,7 +445,8 @@ _FLASH = deferred(
 _SDPA = deferred(rf"{SDPA}(?![\w/(]|[-_](?!att)|\.\w)", re.IGNORECASE)
 
 _OF_ITSELF = deferred(
-    r"[`\"'*_ ]*(?:vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
+    r"[`\"'*_ ]*(?:(?:['’]s|的) ?(?:sequence|序列|论文|仓库|作者|版本|安装|编译)"
+    r"|vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
     r"|is (?:installed|required|needed"
     r"|supported|faster)|speeds?|require|support|backward|forward|kernels? (?:is|are|take)|[vx=]*"
     r"(?:>=|==))",
