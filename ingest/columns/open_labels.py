@@ -39,6 +39,7 @@ Above = Callable[[], Sequence[str]]
 
 _OPEN = frozenset(map(normalise, (
     "batch", "batchsize", "bs", "bsz", "mini-batch", "mini-batch size", "батч", "размер батча",
+    "train batch size", "train batch", "train bs", "train bsz",
     "批大小", "批次大小", "批量大小",
     "Batchgröße", "taille de lot", "taille de batch", "tamaño de lote", "バッチサイズ", "배치",
     "배치 크기", "バッチ", "批次",
@@ -68,7 +69,10 @@ _IS = (
     r"|the (?:size|number|one|batch(?: ?size)?)))*"
 )
 
-_SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ _-]?sizes?)?|bs)[`*_\"]*"
+_SUBJECT = (
+    r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )(?<!\beval )"
+    r"\b(?:batch(?:[ _-]?sizes?)?|bs|(?<!\bmicro[ _-])bsz)[`*_\"]*"
+)
 
 _AXIS = r"\b(?:columns?|rows?|header|across|down)(?:\s?[:=]| (?:is|are|gives?|shows?|holds?))?\s"
 """In front of the name of an axis: `Rows: GPUs. Columns: batch size per GPU.`"""

@@ -336,10 +336,12 @@ _ITS_SIZE = re.compile(r"\s*\((?:[^()]*?[ ,])?~?[0-9.]+ ?[BM]\b[^()]*\)")
 """How many parameters a model has, in brackets right behind its name."""
 
 _SIZED = deferred(
-    r"(?<![\w.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\band the )(?<!\bor the )"
+    r"(?<![A-Za-z0-9_.-])(?<![0-9],)(?<!\bto )(?<!\band )(?<!\bor )(?<!\band the )(?<!\bor the )"
+    r"(?<![和或与及、比于到至除每])(?<![和或与及比于到至除] )"
     r"(?<!\bvs )(?<![BMT][–,/~])"
     r"(?<![BMT], )(?<![BMT] / )([0-9]+(?:\.[0-9]+)?)([BMT])"
-    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型"
+    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)"
+    r"|[ 的]?模型(?![和或与及、] ?[0-9])"
     r"|[ -](?:tun(?:e|ing)|sweeps?|scaling"
     r"|(?:pre-?)?training (?:runs?|speed|throughput|performance))\b)"
 )

@@ -176,6 +176,11 @@ _TEXTS = (
 
 _TOKENS = "(?P<m> million| ?[MK])? tok(?:en)?s?\\b"
 
+_DONE = "(?:(?:that are )?(?:processed|consumed|seen|trained on|handled|used))"
+
+_ON_ALL = rf"(?:(?:by|on|across|over|from) all (?:of )?(?:(?:the|our|these|[0-9]+) )*(?:{_ONE}))"
+"""Behind what a step takes: it is that of the whole job."""
+
 _FORMS: tuple[tuple[str, str, str], ...] = (
     # field, a part of a word that is in each, form; the first that takes a number has it
     (
@@ -341,7 +346,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("global_batch_tokens", "tok", rf"\b(?:one|each|every|the|our"
     rf"|an?|per) {_STEP} (?:{_TAKES}|(?:is|was)(?: (?:always|exactly|just))?) {{N}}{_TOKENS}"
-    r"(?! (?:per|on|of)\b)"),
+    r"(?! (?:per|on(?! all\b)|of)\b)"),
     (
         "global_batch_tokens", "tok",
         rf"{{N}}(?P<m> million| ?[MK])?[ -]tok(?:en)?s? (?:global |total |effective )?"
@@ -369,8 +374,16 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "global_batch_tokens", "token",
-        rf"\btokens {_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b)(?! ?,){_SET}{{N}}"
+        rf"\btokens (?:{_DONE} )?(?:{_ON_ALL} )?"
+        rf"{_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b)(?: {_ON_ALL})?(?! ?,){_SET}{{N}}"
         r"(?P<m> million| ?[MK]\b)?",
+    ),
+    (
+        "global_batch_tokens", "token",
+        r"(?<![卡U])(?<![卡U]上)每个? ?(?:step|iter(?:ation)?|步|次?迭代)(?:[中里内上])?"
+        r"(?![^，。；,;]*(?:[每单]|平均))"
+        r"[^，。；,;0-9]{0,20}? ?(?:tokens?|词元)(?: ?的)? ?(?:总?数量?|总量)"
+        r"(?: ?(?:is|均|都|总是|一直|恒|固定|保持|[为是在:：=])){0,3} ?{N}(?P<m> ?[MK]\b)?",
     ),
     (
         "global_batch_tokens", "tok",

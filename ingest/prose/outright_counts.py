@@ -335,6 +335,14 @@ _HAN_MODELS = deferred(
 _HAN_IN_ALL = deferred(rf"共(?:计|有|用)?\s?(?P<gpus>[0-9]+)\s?[张块]?\s?(?:卡|GPU|(?:{SIGN}))")
 """Cards of all nodes: `共 16 张 A100`."""
 
+_HAN_USED = deferred(
+    r"(?<![可需]以)(?<![可能需要须若]|[测估理])(?<!推理时)"
+    r"(?:使用|采用|利用|(?<![使采利])用|在)了?\s?(?P<gpus>[0-9]+)"
+    r"\s?[张块个颗枚片]\s?(?:[GNX]PU|DCU|MLU|显卡|加速卡|加速器|芯片|卡)"
+    r"(?=\s?(?:上?(?:进行|来|训练|微调|预训练|测|完成|运行|得|跑)|上?\s?(?:[，,；;。：:）)]|$)))"
+)
+"""Cards that a run was done with: `使用64张GPU训练`, `在 64 块 NPU 上测得`."""
+
 _HAN_ONE_CARD = deferred(rf"(?P<gpus>单)[张卡块]\s?(?:{SIGN})(?=\s?(?:[，,；;。）)、上]|$))")
 """One card: `单卡 RTX 3090，fp16`."""
 
@@ -367,7 +375,7 @@ _OUTRIGHT = (
 
 _OUTRIGHT_IN_CHINESE = (
     _HAN_PRODUCT, _HAN_MODELS, _HAN_OF_CARDS, _HAN_OF_EACH, _HAN_ONE_NODE, _HAN_NODES, _HAN_IN_ALL,
-    _HAN_ONE_CARD, _HAN_ONE_ALONE, _HAN_CARDS_ALONE,
+    _HAN_USED, _HAN_ONE_CARD, _HAN_ONE_ALONE, _HAN_CARDS_ALONE,
 )  # fmt: skip
 
 _FIELD = {

@@ -423,6 +423,7 @@ _SWITCHES = {
         r"|\bSequence[ -][Pp]arallel(?:ism)? (?:is|was) (?:always )?(?:on|enabled|active|used)\b"
     ): ("sequence_parallel", "True"),
     re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
+    re.compile(r"(?<![\w.-])(?:use_)?checkpoint=True\b"): ("activation_checkpointing", "True"),
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""
 
@@ -447,7 +448,8 @@ _FLASH = deferred(
 _SDPA = deferred(rf"{SDPA}(?![\w/(]|[-_](?!att)|\.\w)", re.IGNORECASE)
 
 _OF_ITSELF = deferred(
-    r"[`\"'*_ ]*(?:vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
+    r"[`\"'*_ ]*(?:(?:['’]s|的) ?(?:sequence|序列|论文|仓库|作者|版本|安装|编译)"
+    r"|vs\.?|versus|against|or\b|paper|repo|library|package|docs?|install|wheel"
     r"|is (?:installed|required|needed"
     r"|supported|faster)|speeds?|require|support|backward|forward|kernels? (?:is|are|take)|[vx=]*"
     r"(?:>=|==))",
@@ -830,8 +832,10 @@ def _by_label(
             return
         if name == "seq_len" and _OF_SOME_LENGTH.match(" ".join(words[-count - 1 :])):
             return
-        if name in OF_MACHINES and _OF_HOSTS.match(text, value.end()):
-            continue  # `Devices: 4 nodes x 8 H100`
+        if name in OF_MACHINES and (
+            _OF_HOSTS.match(text, value.end()) or _TAKEN_BY.search(text, 0, value.start())
+        ):
+            continue  # `Devices: 4 nodes x 8 H100`, `tokens per step by all GPUs are 2097152`
         if fields(Configuration)[name].dtype.is_integer():
             long = not label.isascii() and len(label) >= _WORDS_OF_HAN
             spelled_out = count > 1 or "_" in label or "-" in label or long
@@ -847,6 +851,14 @@ def _by_label(
                 yield Part("", "", 0)  # a line of a log, or of each device: a statement by its form
         return
 
+
+_TAKEN_BY = deferred(
+    r"\b(?:tokens?|samples?|sequences?|images?|batch(?:es)?)\b[^.;:,]{0,60}"
+    r"\b(?:by|per|across|over|on) (?:(?:all|each|every|the|one|an?|our|of) )*"
+    r"(?:[GNTX]PU|GCD|device|card|chip|accelerator|node|machine|rank)s?\b[a-z ]{0,40}$",
+    re.IGNORECASE,
+)
+"""In front of how much devices take, which is no number of them."""
 
 _OF_A_MODEL = {"layers", "heads", "experts"}
 

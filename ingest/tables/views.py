@@ -252,7 +252,8 @@ def _ways(
     whole = headed(with_unit_column(told_of, schema), schema, side)
     grid = parted(whole, schema, above, side)
     grid = parted(whole, schema, around, side) if grid is whole and declared else grid
-    grid = _of_its_rows(grid) if grid is not whole and _over_lengths(whole) else grid
+    in_two = grid.header() != whole.header()
+    grid = _of_its_rows(grid) if in_two and _over_lengths(whole) else grid
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     labels |= _listed_in_order(grid, above) | _latencies(grid, schema)
     grid = _with_rates(with_units(grid, schema, above), above)

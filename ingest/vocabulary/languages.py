@@ -156,7 +156,7 @@ _HAS_MANY_WORDS = re.compile(
     r"|remat_"
     r"|zero(?: (?:is|was|one"
     r"|two|three|\(?o[123])|-dp|:)"
-    r"|\(nodes?\)|=dict|dict\("
+    r"|\(nodes?\)|=dict|dict\(|data\.train_"
     r"|/(?:dev|gpu|card)|single-GPU|recompute (?:is|was)|everything (?:is |was )?re|attn_impl|\(="
     r"|[0-9][x×][TPDCE]P[0-9]|\bseq[0-9]|, which |lone |nothing |left off|[0-9]-(?:[GN]PU"
     r"|chip|GCD) |[x×] ?GPU"

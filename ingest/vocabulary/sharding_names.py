@@ -98,10 +98,14 @@ def sharding_set(option: str, text: str) -> str | None:
     ('FULL_SHARD', 'FSDP')
     >>> sharding_set("ici_fsdp_parallelism", "1"), sharding_set("fsdp", "true")
     (None, None)
+    >>> sharding_set("engine.strategy", "fsdp2"), sharding_set("--strategy", "ddp")
+    ('FSDP', None)
     """
     own, words = option.lstrip("-").rpartition(".")[2].casefold(), text.strip("\"'").split()
     if own == "fsdp" and words and (named := _STRATEGY.fullmatch(words[0].upper())):
         return named[0]
+    if own == "strategy" and words and (named := _BY_NAME.fullmatch(words[0])):
+        return named[1].upper()
     shared = words and _SHARES.fullmatch(own) and _SEVERAL.fullmatch(words[0])
     return "FSDP" if shared else None
 
@@ -110,6 +114,9 @@ _SHARES = re.compile(
     r"(?:ici_|dcn_)?fsdp_(?:parallelism|size|degree|dim)|data_parallel_shard_degree|dp_shard"
 )
 """Options of how many devices share the weights of a model among them."""
+
+_BY_NAME = re.compile("(fsdp|hsdp)2?", re.IGNORECASE)
+"""A way of sharding as the strategy of a trainer: `--strategy fsdp`, `engine.strategy=fsdp2`."""
 
 _SEVERAL = re.compile(r"-1|[2-9]|[1-9][0-9]{1,4}")
 """More than one, or all that are left."""
