@@ -78,6 +78,16 @@ _OF_COUNT = deferred(
 )
 """`for the 16 node case`."""
 
+_LIKE_COUNT = deferred(
+    r"(?:^\W*(?:(?:all|these|this|everything|it|they)\b[^.;:]{0,16}? )?(?:the |exactly the )?"
+    rf"(?:same|identical)|\b(?:same|identical)(?: [\w-]+)? {_A_SETUP}|\b(?:set up|configured))"
+    r" (?:as|to|like)(?: (?:in|for|on|of|with|by))?(?: the| our)?"
+    rf" (?P<n>[0-9]{{1,5}}|{'|'.join(COUNTS)})[ -](?P<unit>(?:node|server|machine|instance|[GNT]PU"
+    rf"|card|chip|device)s?)[ -]{_A_ROW}\b",
+    re.IGNORECASE,
+)
+"""`Same as the 8-node run above`, `with the same settings as the 16-GPU run`."""
+
 _ALL_ELSE = deferred(
     r"\b(?:everything|all|anything)(?: else)?"
     r"(?: (?:is|was|being|kept|left|stays?|stayed|remain\w*)){0,2}"
@@ -100,7 +110,7 @@ _LABELS = {
 }  # fmt: skip
 """Labels of columns by which rows are referred to, in one spelling."""
 
-_NODES = re.compile("node|server|machine", re.IGNORECASE)
+_NODES = re.compile("node|server|machine|instance", re.IGNORECASE)
 
 
 def set_up_like(
@@ -117,7 +127,7 @@ def set_up_like(
     sentence, row, begin = found[0]
     if any(other is not row for _, other, _ in found):
         return
-    apart = {*apart_from(sentence, ())}
+    apart = {*apart_from(_LIKE_COUNT.sub("as it", sentence), ())}
     for each, own in zip(table, spoken, strict=True):
         _take_over(each, row, apart | own, begin)
 
@@ -160,17 +170,25 @@ def _row_of(sentence: str, above: Sequence[Sequence[Record]]) -> Record | None:
         at = _COUNTED[(told["which"] or told.get("han") or told["kana"]).casefold()]
         each_its_line = len({row.line for row in table}) == len(table)
         return table[at] if each_its_line and -len(table) <= at < len(table) else None
-    found = _OF_COUNT.search(sentence) if _ALL_ELSE.search(sentence) else None
-    if found:
-        word = found["n"].casefold()
-        count = float(COUNTS.get(word, word)) if not word.isdecimal() else float(word)
-        name = "nodes" if _NODES.match(found["unit"]) else "gpus"
-        rows = [
-            row for row in above[-1]
-            if (cell := row.cells.get(name)) and cell.state == "value" and number_of(cell) == count
-        ]  # fmt: skip
+    if found := _LIKE_COUNT.search(sentence):
+        counted = (_counted_so(table, found) for table in reversed(above))
+        rows = next((rows for rows in counted if rows), [])
+        return rows[0] if len(rows) == 1 else None
+    if (found := _OF_COUNT.search(sentence)) and _ALL_ELSE.search(sentence):
+        rows = _counted_so(above[-1], found)
         return rows[0] if len(rows) == 1 else None
     return None
+
+
+def _counted_so(table: Sequence[Record], found: re.Match[str]) -> list[Record]:
+    """The rows of a table on as many devices or nodes as words say."""
+    word = found["n"].casefold()
+    count = float(word if word.isdecimal() else COUNTS[word])
+    name = "nodes" if _NODES.match(found["unit"]) else "gpus"
+    cells = ((row, row.cells.get(name)) for row in table)
+    return [
+        row for row, cell in cells if cell and cell.state == "value" and number_of(cell) == count
+    ]
 
 
 def _is_called(row: Record, what: str, name: str) -> bool:
@@ -191,7 +209,10 @@ _TAKEN_OVER = frozenset(
 def _take_over(row: Record, other: Record, apart: Set[str], begin: int) -> None:
     """Give a row the settings of another one, but for those of some fields, and for what it says
     itself or is said in line `begin` or below."""
-    own = {name: cell for name, cell in row.cells.items() if _is_near(cell, begin)}
+    own = {
+        name: cell for name, cell in row.cells.items()
+        if _is_near(cell, begin) and not (name in _COUNTS and _is_that_of(cell, begin))
+    }  # fmt: skip
     apart = apart | {
         along for name, cell in own.items()
         if name in other.cells and differs_from(cell, other.cells[name])
@@ -209,6 +230,11 @@ _COUNTS = {"gpus", "nodes"}
 def _is_near(cell: Cell, begin: int) -> bool:
     printed = cell.value_origin in ("printed", "corrected")
     return cell.value_origin != "assumed" and (printed or cell.line >= begin)
+
+
+def _is_that_of(cell: Cell, begin: int) -> bool:
+    """Whether a count is open only for what a paragraph says, which is on how many that row ran."""
+    return cell.state == "unknown" and cell.value_origin == "stated" and cell.line >= begin
 
 
 def _settings_of(row: Record) -> Mapping[str, Cell]:

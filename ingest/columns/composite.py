@@ -102,8 +102,10 @@ _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
 _COUNTED = deferred(
     rf"([0-9][0-9,]*) ?[x×*] ?"
     rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}}"
-    r"(?: ?\((?:[0-9]{2,3} ?Gi?B|SXM[0-9]?|PCIe|NVL)\))?)"
+    rf"|{SIGN}(?:[ _-][\w-]+){{0,3}} ?"
+    r"\((?:(?:[0-9]{2,3} ?Gi?B(?: each)?|SXM[2-6]?|PCIe|HBM[23]?e?|NVL)[,/ ]{0,2}){1,3}\))"
 )
+"""Devices counted, with what is said of one of them in brackets: `8x H100`, `8 x A100 (40GB)`."""
 
 _OF_MANY = deferred(
     r"([0-9][0-9,]*)\s*(?:[gnhtxi]pus?|gcds?|dcus?|mlus?|devices?|accelerators?|cards?|chips?|ranks?)",
@@ -876,6 +878,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpus': '8', 'gpu': 'Ascend 910B'}, {'gpus': '4'})
     >>> machine("4 x trn1.32xlarge"), machine("2x p4d.24xlarge")
     ({'nodes': '4', 'gpu': 'trn1.32xlarge'}, {'nodes': '2'})
+    >>> machine("8 x A100 (40GB)"), machine("2 x H100 (8 used)")
+    ({'gpus': '8', 'gpu': 'A100 (40GB)'}, {})
     >>> machine("4x A3 (h100-80gb-8)")
     {'nodes': '4', 'gpu': 'h100-80gb', 'gpus_per_node': '8'}
     """

@@ -240,7 +240,12 @@ FAR = 8
 _NUMBERED_DEVICE = deferred(
     rf"[\s*_`]*{SIGN}[-_ #.]{{1,2}}(?:run[-_ #]?)?[0-9]{{1,3}}[a-z]?[\s*_`]*"
 )
-"""The name of one of several runs on a device: `h100-03`."""
+"""The name of one of several runs on a device, which counts none: `h100-03`."""
+
+_INSTANCE = deferred(
+    r"[\s*_`]*(?:ml\.)?[a-z]{1,4}[0-9][a-z0-9-]{0,8}\.(?:[0-9]{0,3}x?large|metal)[\s*_`]*"
+)
+"""The name of a cloud's machine, which does not say how many of them: `p5.48xlarge`."""
 
 
 def _said(record: Record) -> dict[str, Cell]:
@@ -255,7 +260,7 @@ def _said(record: Record) -> dict[str, Cell]:
         for name in outright.keys() - record.cells.keys():
             found.setdefault(name, outright[name])
         spoken = spoken_in(words, device) - (frozenset(BATCHES) if sized else frozenset())
-        if _NUMBERED_DEVICE.fullmatch(signed(line.text)):  # it counts none of these
+        if _NUMBERED_DEVICE.fullmatch(signed(line.text)) or _INSTANCE.fullmatch(line.text):
             spoken -= frozenset(MACHINES) - {"gpu"}
         if not spoken:
             continue
