@@ -254,7 +254,9 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?[Tt][05]|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon)"
+    r"((?:[A-Z][A-Za-z]+(?:-(?:like|style))?|m?[Tt][05]"
+    r"|(?:gpt|llama|opt|bloom|pythia|qwen|mistral|gemma|olmo|mpt|falcon|chatglm|baichuan|internlm"
+    r"|aquila)"
     r"(?=[-_]?[0-9]))(?:[-_ ]?[0-9][0-9.]*)?"
     r"(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z]{1,8}(?=[- ])|-[A-Z](?=[-_ ])|-[vV][0-9](?:\.[0-9])?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm]"
