@@ -31,7 +31,6 @@ from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain
 from math import inf, log2
-from operator import itemgetter
 
 from assay.ingest.binding.batches_said import of_a_micro_batch, of_tokens
 from assay.ingest.binding.comparing import (
@@ -840,7 +839,7 @@ _STROKES = re.compile(r"[\s_*`'\"–-]+")
 def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
-    names = [[*_names(row), *_headed_devices(row, context)] for row in rows]
+    names = [_names(row) for row in rows]
     settle(rows, context.adds_up)
     binder = Binder(context, rows, names)
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
@@ -1126,20 +1125,6 @@ def _names(record: Record) -> list[str]:
     ]
     labels = [label for label, _ in record.other[:2]]
     return [*named, *labels, *signs_of(record), *of_device, *of_format]
-
-
-def _headed_devices(row: Record, context: Context) -> Iterator[str]:
-    """Names of the one device that the innermost heading over a row which names any does, where the
-    row prints none: below `A100 80GB` is what is said of rows *on A100*."""
-    if not row.tabled or "gpu" in row.cells:
-        return
-    at = bisect_right(context.sections, row.line, key=itemgetter(0)) - 1
-    for heading in reversed(context.sections[at][1] if at >= 0 else ()):
-        found = devices(context.titles.get(heading, ""))
-        if found:
-            names = {each.key.partition(".")[0] for each in found}
-            yield from names if len(names) == 1 else ()
-            return
 
 
 def _named_by(model: Cell | None, size: Cell | None) -> list[str]:
