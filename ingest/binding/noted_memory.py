@@ -41,7 +41,7 @@ def settle_noted(records: Sequence[Record], lines: Sequence[Line]) -> None:
     rows = [row for row in records if row.tabled and row.alike is None]
     noted = [(row, found) for row in rows
              if (note := row.cells.get("notes")) is not None
-             and (found := _SIZE.fullmatch(note.text.strip())) is not None]  # fmt: skip
+             and (found := _SIZE.fullmatch(note.text.strip(" `*"))) is not None]  # fmt: skip
     labelled = {row.line for row in rows if "memory" in row.cells}
     noted = [(row, found) for row, found in noted if not _beside(row.line, labelled, rows)]
     sizes = {float(found[1]) for _, found in noted}

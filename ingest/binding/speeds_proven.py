@@ -29,7 +29,7 @@ LEAST = 2
 APART = 2
 """Lines between two rows of one table: one is a name of a group, or empty."""
 
-_NUMBER = deferred(r"[~≈]?\s*([0-9]{1,6}(?:\.[0-9]{1,4})?)\s*")
+_NUMBER = deferred(r"[`*\s]*[~≈]?\s*([0-9]{1,6}(?:\.[0-9]{1,4})?)[`*\s]*")
 
 _TIMES = ("time", "speed", "iteration", "latency")
 
@@ -55,7 +55,9 @@ def settle_speeds(records: Sequence[Record], lines: Sequence[Line]) -> dict[int,
         for row, found in every:
             place = _place(texts.get(row.line), found) or row.column
             row.cells["step_time"] = Cell(found, row.line, place, law=LAW)
-            row.other = [each for each in row.other if each != (label, found)]
+            row.other = [
+                each for each in row.other if (each[0], each[1].strip(" `*")) != (label, found)
+            ]
             told[row.line] = label
     return told
 
@@ -130,9 +132,12 @@ def _is_law(multiples: Sequence[float | None]) -> bool:
 def _place(line: Line | None, text: str) -> int | None:
     """Where the one cell of a line stands that is nothing but a text."""
     cells = [] if line is None else [
-        found for found in _CELL.finditer(line.text) if found[1] == text
+        found for found in _CELL.finditer(line.text) if found[1].strip("`*") == text.strip("`*")
     ]  # fmt: skip
-    return cells[0].start(1) + line.column if line and len(cells) == 1 else None
+    if line is None or len(cells) != 1:
+        return None
+    marks = len(cells[0][1]) - len(cells[0][1].lstrip("`*"))
+    return cells[0].start(1) + marks + line.column
 
 
 _CELL = deferred(r"(?:(?<=\|)|^|(?<=,)|(?<=\t)|(?<=  ))\s*([^\s|,]+)\s*(?=\||$|,|\t|  )")

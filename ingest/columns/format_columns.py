@@ -171,7 +171,7 @@ def _is_measured(label: str, schema: Schema) -> bool:
 
 
 def two_formats(label: str, above: Sequence[Line]) -> tuple[str, str, str] | None:
-    """What a label leaves without the two number formats of its cells, and these in their order, as
+    """The rest of a label without the two number formats of its cells, and these in their order, as
     it names them, `TFLOPS, BF16 (FP8)`, or else the last line above the table that does.
 
     >>> two_formats("TFLOPS/GPU, BF16 / FP8", ()), two_formats("TFLOPS, FP8", ())

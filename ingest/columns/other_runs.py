@@ -156,10 +156,10 @@ _ELSEWHERE = deferred(
     r"(?: in fig\.)?[^.;:]{0,30}?\b(?:is|are|was|were|shows?|plots?|compares?|comes?|came|stems?"
     r"|belongs?)\b"
     r"|\bof the (?:appendix|supplement)\b"
-    r"|\b(?:tables?|columns?|rows?|numbers|results|figures|values|timings|measurements|runs|logs)\b"
-    r"[^.;:]{0,40}?\b(?:stays?|lives?|moved|(?:(?:is|are|was|were|has|have)(?: been)? )"
+    r"|\b(?:tables?|numbers|results|figures|values|timings|measurements|runs|logs)\b"
+    r"[^.;:,]{0,40}?\b(?:stays?|lives?|moved|(?:(?:is|are|was|were|has|have)(?: been)? )"
     r"(?:kept|moved|removed|dropped|tracked|archived|retired)) (?:in|on|at|to|from|under) "
-    r"(?!.{0,40}\b(?:below|following|this (?:page|document|file)|here)\b)"
+    r"(?![0-9]|.{0,40}\b(?:below|following|this (?:page|document|file)|here)\b)"
     r"|\b(?:tables?|numbers|results|figures|values|timings|measurements|runs)\b[^.;:]{0,40}?"
     r" (?:is|are|was|were) (?:now |all |since )?(?:removed|dropped|gone|archived|retired)\b"
     r"|^\W*(?:we|I) (?:have )?(?:dropped|removed|retired|archived|moved)\b"
@@ -817,7 +817,7 @@ _SAID_ONCE = deferred(
     r"|no (?:column|row|table) (?:says|lists|repeats)\b",
     re.IGNORECASE,
 )
-"""What is so in all runs is said once: `…, so we don't repeat it in the tables.`"""
+"""Words that say once what is so in all runs: `…, so we don't repeat it in the tables.`"""
 
 _SET_SO = r"`?[A-Za-z][\w.]{1,30} ?(?:=|==) ?-?[\w.]{1,12}`?"
 

@@ -154,7 +154,7 @@ _COMPARED = deferred(
     r" (?:(?:those |that )?(?:on|for|of|with) )?(?:(?:the|an?|our|all|one) )?(?:(?:single|old) )?$",
     re.IGNORECASE,
 )
-"""What stands before a device that a run is compared with: `same layout as on the V100s`."""
+"""Words before a device that a run is compared with: `same layout as on the V100s`."""
 
 
 def _unchanged(text: str) -> set[str]:

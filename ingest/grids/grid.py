@@ -332,7 +332,7 @@ _ONE_AND_OTHER = re.compile(
     rf"(?P<one>{_A_FORMAT}|(?P<number>[0-9][0-9.,]*|n/a|-|OOM)) "
     rf"?\((?P<other>{_A_FORMAT}|[0-9][0-9.,]*|n/a|-|OOM)\)"
 )
-"""What is of one format, and of the other: `1639 (1062)`, `n/a (4)`."""
+"""A part of one format, and one of the other: `1639 (1062)`, `n/a (4)`."""
 
 
 def _is_average(grid: Grid) -> bool:

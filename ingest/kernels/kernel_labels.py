@@ -21,15 +21,6 @@ from assay.ingest.vocabulary.words import english, european, split
 
 FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
 
-SCALED_BY = (
-    r"(?:(?:fp|f|float|int)8(?:_?e[0-9]m[0-9])?[ _-]?[(\[]?(?:(?:current|delayed|dynamic|static"
-    r"|block(?:ed)?)(?:[ _-]?(?:scal(?:ing|ed)|recipe))?|(?<! )(?:per[ _-]?)?(?:tensor|row|channel"
-    r"|block|token|group)[ _-]?(?:wise|scal(?:ing|ed))(?:[ _-]?scal(?:ing|ed))?)[)\]]?"
-    r"(?![A-Za-z]|[ _-]?(?:size|[0-9])))"
-)
-"""A format of eight bits and how numbers are scaled to it, as Transformer Engine and torchao name
-their recipes: `FP8Current`, `fp8_delayed`, `FP8 (rowwise)`."""
-
 _GRADIENTS = (
     r"(?:backward|bwd)[ _](?:w\.?r\.?t\.? ?(?:the )?|of )?(?:inputs?|weights?|data|filters?)"
     r"(?![A-Za-z])|[dw]grad"
@@ -40,7 +31,7 @@ _LOSSES = r"loss ?\+ ?grad(?:ient)?s?(?=:)|grad(?:ient)?s?(?=:)|loss(?=:)"
 """Passes of a loss: `Loss: time (ms) | Gradient: time (ms) | Loss+Gradient: time (ms)`."""
 
 _ASIDE = re.compile(
-    rf"(?P<dtype>{SCALED_BY}|(?!float[234](?![A-Za-z0-9_])){FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
+    rf"(?P<dtype>(?!float[234](?![A-Za-z0-9_])){FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
     r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|fwdbwd|forward|backward|fwd|bwd"
     r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,

@@ -22,7 +22,6 @@ from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     FORMATS,
     OF_A_MASK,
-    SCALED_BY,
     SIZED,
     UNMEASURED,
     Column,
@@ -565,7 +564,7 @@ _NO_SYSTEM = {
 TYPE = re.compile(
     rf"(?:(?:torch|jnp|np|tf|mx)\.)?(?:{FORMATS}|b?float(?:8|16|32|64)?"
     r"(?:_?e[45]m[23](?:fn|fnuz)?)?|half|double"
-    rf"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{{1,2}}|{SCALED_BY})",
+    r"|(?:fp8[_ -]?)?e[45]m[23](?:fn|fnuz)?|u?int[0-9]{1,2})",
     re.IGNORECASE,
 )
 
@@ -578,7 +577,7 @@ def of_a_type(text: str) -> bool:
 _OF_TYPES = {"type", "types", "datatype", "fmt", "format", "numberformat", "dataformat",
              "numericformat", "dtypes", "inputtype", "inputformat", "inputs", "inputdtypes",
              "abtype", "operands", "operanddtype", "gemmtype", "数据类型", "精度", "类型",
-             "数据格式", "recipe", "precisionrecipe", "fp8recipe"}  # fmt: skip
+             "数据格式"}  # fmt: skip
 
 
 def of_types(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:

@@ -365,7 +365,7 @@ def _on_so_many(sentence: str) -> re.Match[str] | None:
 
 
 _ADVICE = deferred(r"\b(?:you|your|users?)\b|^\W*(?:please )?(?:use|enable|try)\b", re.IGNORECASE)
-"""What readers are told to do: `Use FSDP if there is more than one GPU.`"""
+"""Advice to readers: `Use FSDP if there is more than one GPU.`"""
 
 
 def _asked(found: re.Match[str]) -> tuple[str, str, float]:

@@ -91,7 +91,7 @@ _OF_WORDS = re.compile(
     r"\b[\w/.:-]{0,80}(?:vocab|merges|[Tt]okenizer|BPE|bpe)[\w.-]*"
     r"|\b[\w.-]{1,30}[ -]tokenizer\b"
 )
-"""What splits a text into tokens, by the model that it was made for: `gpt2-vocab.json`."""
+"""Names of what splits a text into tokens, by the model that it was made for: `gpt2-vocab.json`."""
 
 _SIZED_HEADING = re.compile(r"#{2,6} (?:[0-9.]{1,6} )?[0-9]{1,4}(?:\.[0-9]{1,2})?[BM]\b")
 """A heading of a size: those of one family, and perhaps what is none."""

@@ -1507,7 +1507,7 @@ def both_ways(text: str) -> bool:
 
 
 def _again_in_chinese(text: str) -> Iterator[Part]:
-    """What a sentence in Chinese says first of recomputation, and the contrary that it says too."""
+    """Parts of a sentence in Chinese on recomputation: what it says first, and the contrary too."""
     turned = set[bool]()
     for again in _AGAIN_IN_CHINESE.finditer(text):
         off = bool(again["off"] or again["not"])

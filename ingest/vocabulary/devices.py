@@ -39,7 +39,7 @@ _BRANDS = (
 )
 
 _TI = r"(?: ?Ti)?(?: (?:SUPER|Super)\b)?"
-"""What may stand behind the number of a card."""
+"""Letters that may stand behind the number of a card."""
 
 _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
