@@ -9,7 +9,6 @@ table's to say.
 from __future__ import annotations
 
 import pandera.polars as pa
-
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable

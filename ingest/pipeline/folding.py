@@ -14,7 +14,6 @@ from operator import attrgetter
 from pathlib import Path
 
 import polars as pl
-
 from assay.ingest.binding.batches_said import (
     beside_micro_batches,
     by_other_rows,

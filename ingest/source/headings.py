@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 
 import polars as pl
-
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.blocks import Mask, Places

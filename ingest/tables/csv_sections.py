@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import polars as pl
-
 from assay.ingest.grids.delimited import split
 from assay.ingest.lines.lark import Tree, parse_line, parsed_alike
 from assay.ingest.numbers.units import unit

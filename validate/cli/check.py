@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
