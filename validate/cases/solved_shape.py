@@ -8,7 +8,7 @@ its published shape, which is assumed, unless the row prints something else.
 from __future__ import annotations
 
 import polars as pl
-from assay.model.transformer.parameters import gpt_layer
+from assay.model.transformer.parameters import gpt_layer, parameters
 from assay.model.transformer.shapes import Model, resolve, shapes
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.rules import ORIGINS
@@ -49,6 +49,16 @@ NAMED = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "expert
 _KINDS = {"gated": pl.Boolean}
 
 
+APART = 2
+"""How many times as large a model is that is another one of its family."""
+
+
+def _size(model: Model) -> float | None:
+    """Parameters of a model, each of which a row may mean by its size: unknown of experts, of which
+    it may mean those that are used."""
+    return None if model.experts else float(parameters(model).total)
+
+
 def _part(model: Model, name: str) -> int | None:
     if name == "experts":
         return model.experts.routed if model.experts is not None else None
@@ -68,13 +78,21 @@ def _by_name(cases: Cases) -> Cases:
         return cases
     published = pl.DataFrame(
         [
-            {"model": name, **{f"{part}_found": _part(one, part) for part in NAMED}}
+            {"model": name, "size": _size(one)}
+            | {f"{part}_found": _part(one, part) for part in NAMED}
             for name, one in known.items()
         ],
-        schema={"model": pl.String}
+        schema={"model": pl.String, "size": pl.Float64}
         | {f"{part}_found": _KINDS.get(part, pl.Int64) for part in NAMED},
     )
     wide = wide.join(published, on="model", how="left", maintain_order="left")
+    as_large = pl.all_horizontal(
+        (pl.col(part) / pl.col("size")).is_between(1 / APART, APART).fill_null(value=True)
+        for part in ("parameters", "model_size")
+    )
+    found = [f"{part}_found" for part in NAMED]
+    wide = wide.with_columns(pl.when(as_large).then(pl.col(name)).alias(name) for name in found)
+    wide = wide.drop("size")
     fits = pl.all_horizontal(
         pl.col(part).is_null() | (pl.col(part) == pl.col(f"{part}_found"))
         for part in ("hidden", "layers", "heads")
